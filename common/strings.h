@@ -1,0 +1,24 @@
+// The bridge between std::string_view and Debian's absl::string_view, which is a type of its own.
+#ifndef TIDEMARK_COMMON_STRINGS_H_
+#define TIDEMARK_COMMON_STRINGS_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/strings/string_view.h"
+
+namespace tidemark {
+
+inline absl::string_view ToAbsl(std::string_view s) { return {s.data(), s.size()}; }
+inline std::string_view ToStd(absl::string_view s) { return {s.data(), s.size()}; }
+
+// `bytes` for a message or a log line: printable ASCII as it is, everything else as \xNN, cut to
+// `limit` characters (with "..." then). Never returns control characters.
+std::string Printable(std::string_view bytes, size_t limit = 120);
+
+// Lower-case hexadecimal.
+std::string ToHex(std::string_view bytes);
+
+}  // namespace tidemark
+
+#endif  // TIDEMARK_COMMON_STRINGS_H_
