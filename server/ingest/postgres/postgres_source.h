@@ -1,0 +1,41 @@
+// The postgres source: follows a PostgreSQL database through logical replication (pgoutput), from
+// an exported-snapshot copy on, without gap or overlap (4-state.md, "Sources and exactly once").
+#ifndef TIDEMARK_SERVER_INGEST_POSTGRES_POSTGRES_SOURCE_H_
+#define TIDEMARK_SERVER_INGEST_POSTGRES_POSTGRES_SOURCE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "server/ingest/applier.h"
+#include "server/ingest/source.h"
+#include "storage/state/state_store.h"
+#include "storage/tables/catalog.h"
+
+namespace tidemark::ingest {
+
+struct PostgresSourceOptions {
+  std::string name;         // of the source
+  std::string dsn;          // libpq connection string of the system of record; never logged
+  std::string slot;         // replication slot, created when missing on first contact
+  std::string publication;  // must exist; several, separated by commas
+  std::vector<std::string> relations;  // "schema.table": all that feed a table, at least
+  bool resnapshot_on_gap = true;       // false: stay in GAP until resumed
+  absl::Duration probe_every = absl::Seconds(1);
+  absl::Duration status_every = absl::Seconds(10);  // standby status when idle
+  absl::Duration retry_min = absl::Milliseconds(100);
+  absl::Duration retry_max = absl::Seconds(10);
+  size_t max_transaction_bytes = 64 << 20;
+  std::string spool_dir;
+};
+
+// `catalog`, `store`'s reader, `applier` and `clock` outlive the source.
+std::unique_ptr<Source> MakePostgresSource(PostgresSourceOptions options,
+                                           const tables::Catalog& catalog, state::StateStore& store,
+                                           Applier& applier, const Clock& clock);
+
+}  // namespace tidemark::ingest
+
+#endif  // TIDEMARK_SERVER_INGEST_POSTGRES_POSTGRES_SOURCE_H_
