@@ -24,8 +24,23 @@ function(tidemark_binary)
   target_link_libraries(${ARG_NAME} PRIVATE tidemark_options ${ARG_DEPS})
 endfunction()
 
+# A skip is only a skip when nothing else happened: the skip list ends the output, and nothing passed. Matching the
+# list alone would hide a failure beside it. Skipped cases among passed ones are found by tools/check_skips.
+set(TIDEMARK_ALL_SKIPPED "\\[  PASSED  \\] 0 tests\\.\n\\[  SKIPPED \\] [0-9]+ tests?, listed below:\n(\\[  SKIPPED \\] [^\n]*\n)+$")
+
+# Puts TARGET among what `ninja tests_LABEL` builds, so that a sanitizer build makes only what it runs.
+function(tidemark_add_to_labels TARGET)
+  foreach(label IN LISTS ARGN)
+    if(NOT TARGET tests_${label})
+      add_custom_target(tests_${label})
+    endif()
+    add_dependencies(tests_${label} ${TARGET})
+  endforeach()
+endfunction()
+
 # tidemark_test(NAME x SRCS a_test.cc DEPS ... [LABELS unit|conformance|postgres|...] [TIMEOUT seconds] [ENV A=B ...])
-# One binary and one CTest entry per folder of tests; a case is run alone with --gtest_filter.
+# One binary and one CTest entry per folder of tests; a case is run alone with --gtest_filter. A test that starts
+# another binary of ours says so with add_dependencies(x that_binary).
 function(tidemark_test)
   cmake_parse_arguments(ARG "" "NAME;TIMEOUT" "SRCS;DEPS;LABELS;ENV" ${ARGN})
   add_executable(${ARG_NAME} ${ARG_SRCS})
@@ -38,6 +53,32 @@ function(tidemark_test)
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
   endif()
+  tidemark_add_to_labels(${ARG_NAME} ${ARG_LABELS})
   set_tests_properties(${ARG_NAME} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
-                       ENVIRONMENT "${ARG_ENV}" SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\] [0-9]+ tests?, listed below")
+                       ENVIRONMENT "${ARG_ENV}" SKIP_REGULAR_EXPRESSION "${TIDEMARK_ALL_SKIPPED}")
+endfunction()
+
+# tidemark_fuzzer(NAME x_fuzzer SRCS x_fuzzer.cc DEPS ...)
+# SRCS define LLVMFuzzerTestOneInput. Seeds and found inputs lie in tests/fuzz/corpus/NAME, one input a file.
+# Preset fuzz: a libFuzzer binary, run for 60 s with label fuzz. Elsewhere: the same code runs every file of the corpus
+# once, as a regression test that needs no clang.
+function(tidemark_fuzzer)
+  cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS" ${ARGN})
+  set(corpus ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${ARG_NAME})
+  tidemark_binary(NAME ${ARG_NAME} SRCS ${ARG_SRCS} DEPS ${ARG_DEPS})
+  if(TIDEMARK_FUZZERS)
+    target_link_options(${ARG_NAME} PRIVATE -fsanitize=fuzzer)
+    set(found ${PROJECT_BINARY_DIR}/fuzz/${ARG_NAME})
+    file(MAKE_DIRECTORY ${found})
+    add_test(NAME ${ARG_NAME}
+             COMMAND ${ARG_NAME} -max_total_time=60 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1
+                     -artifact_prefix=${PROJECT_BINARY_DIR}/fuzz/${ARG_NAME}- ${found} ${corpus})
+    set_tests_properties(${ARG_NAME} PROPERTIES LABELS fuzz TIMEOUT 150)
+    tidemark_add_to_labels(${ARG_NAME} fuzz)
+  else()
+    target_sources(${ARG_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz/replay_main.cc)
+    add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME} ${corpus})
+    set_tests_properties(${ARG_NAME} PROPERTIES LABELS unit TIMEOUT 60)
+    tidemark_add_to_labels(${ARG_NAME} unit)
+  endif()
 endfunction()

@@ -25,6 +25,11 @@ else()
   # g++ 12 reports these inside inlined std::string and std::variant code that is right.
   target_compile_options(tidemark_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
 endif()
+if(TIDEMARK_FUZZERS)
+  # Everything is built for coverage; only the fuzzers themselves link libFuzzer's main.
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  set(TIDEMARK_SANITIZE address,undefined)
+endif()
 if(TIDEMARK_SANITIZE)
   add_compile_options(-fsanitize=${TIDEMARK_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${TIDEMARK_SANITIZE})
