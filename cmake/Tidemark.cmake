@@ -1,4 +1,4 @@
-# The three ways to declare a target. Every folder's CMakeLists.txt reads as a list of files and dependencies.
+# The ways to declare a target. Every folder's CMakeLists.txt reads as a list of files and dependencies.
 
 # tidemark_library(NAME x HDRS a.h SRCS a.cc DEPS public... PRIVATE_DEPS hidden...)
 function(tidemark_library)
@@ -16,12 +16,19 @@ function(tidemark_library)
   add_library(${alias} ALIAS ${ARG_NAME})
 endfunction()
 
+# Every program of server/, client/ and examples/, without tests and benchmarks.
+add_custom_target(programs)
+
 # tidemark_binary(NAME x SRCS main.cc DEPS ...)
 function(tidemark_binary)
   cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS" ${ARGN})
   add_executable(${ARG_NAME} ${ARG_SRCS})
   target_include_directories(${ARG_NAME} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${ARG_NAME} PRIVATE tidemark_options ${ARG_DEPS})
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  if(folder MATCHES "^(server|client|examples)(/|$)")
+    add_dependencies(programs ${ARG_NAME})
+  endif()
 endfunction()
 
 # A skip is only a skip when nothing else happened: the skip list ends the output, and nothing passed. Matching the
