@@ -4,8 +4,8 @@
 // Exact under update, delete, key change, foreign-key change and redelivery: what a source row put
 // into an aggregate is known (its contribution) and taken out before the new one goes in. Applying
 // an event touches a number of keys that does not depend on the size of its group.
-#ifndef TIDEMARK_STORAGE_TABLES_MERGER_H_
-#define TIDEMARK_STORAGE_TABLES_MERGER_H_
+#ifndef TIDEMARK_STORAGE_TABLES_MERGING_MERGER_H_
+#define TIDEMARK_STORAGE_TABLES_MERGING_MERGER_H_
 
 #include <memory>
 #include <string>
@@ -57,4 +57,4 @@ class Merger {
 
 }  // namespace tidemark::tables
 
-#endif  // TIDEMARK_STORAGE_TABLES_MERGER_H_
+#endif  // TIDEMARK_STORAGE_TABLES_MERGING_MERGER_H_
