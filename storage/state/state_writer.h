@@ -69,8 +69,9 @@ class StateWriter {
 
   // --- Tables. Durable with the next Commit; allowed outside a snapshot only.
   virtual std::vector<TableRecord> Tables() const = 0;
-  // What is known about one table, with everything written so far; nullptr when there is none. Costs
-  // one look-up in memory. Valid until the next call that changes tables or takes changes back.
+  // What is known about one table, with everything written so far; nullptr when there is none.
+  // Costs one look-up in memory. Valid until the next call that changes tables or takes changes
+  // back.
   virtual const TableRecord* FindTable(TableId table) const = 0;
   // A new table, loading: its rows are written without history and are not readable until
   // FinishLoading. Returns its id.
@@ -95,14 +96,14 @@ class StateWriter {
 
   virtual absl::StatusOr<std::optional<std::string>> GetAux(AuxSpace space,
                                                             std::string_view key) = 0;
-  // `tombstone`: the entry only remembers a sequence that late events must lose against; it leaves by
-  // itself once its horizon has passed (4-state.md, prefix Q). kContribution only.
+  // `tombstone`: the entry only remembers a sequence that late events must lose against; it leaves
+  // by itself once its horizon has passed (4-state.md, prefix Q). kContribution only.
   virtual absl::Status PutAux(AuxSpace space, std::string_view key, std::string_view value,
                               bool tombstone = false) = 0;
   virtual absl::Status DeleteAux(AuxSpace space, std::string_view key) = 0;
-  // Calls `visit` for entries that start with `prefix`, until it returns false: in key order from the
-  // first key >= `from`, or, when `reverse`, backwards from the last key <= `from`. An empty `from`
-  // means the prefix's start, or its end when `reverse`. `visit` must not write.
+  // Calls `visit` for entries that start with `prefix`, until it returns false: in key order from
+  // the first key >= `from`, or, when `reverse`, backwards from the last key <= `from`. An empty
+  // `from` means the prefix's start, or its end when `reverse`. `visit` must not write.
   using AuxVisitor = std::function<bool(std::string_view key, std::string_view value)>;
   virtual absl::Status VisitAux(AuxSpace space, std::string_view prefix, std::string_view from,
                                 bool reverse, const AuxVisitor& visit) = 0;
