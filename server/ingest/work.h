@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "storage/tables/row_event.h"
 #include "storage/tables/table_definition.h"
 
@@ -29,7 +30,7 @@ class EventList {
 
 enum class WorkKind {
   kTransaction,  // one source transaction: one snapshot (none when its net effect is nothing)
-  kProgress,     // no change; only `state` (a keepalive's position, a phase)
+  kProgress,     // no change; only `state` (a keepalive's position, a phase) and `degraded`
   kCopyRows,     // rows of a running copy
   kCopyEnd,      // the copy of `copied` is complete: sweep older generations, finish loading
 };
@@ -38,21 +39,26 @@ struct Work {
   WorkKind kind = WorkKind::kProgress;
   std::string source;
   std::unique_ptr<EventList> events;  // kTransaction, kCopyRows
+  // kCopyEnd: only `source` and `position` count; the generations are in `copied`.
   tables::EventOrigin origin;
-  // What the snapshot records as the source's position (compares like memcmp). kCopyEnd: the
-  // greatest position that the copy holds everything up to and including.
+  // What the snapshot records as the source's position (compares like memcmp), and from then on the
+  // source's mark. kCopyEnd: the greatest position that the copy holds everything up to and
+  // including. kProgress: empty leaves the mark as it is.
   std::string position;
   absl::Time event_time = absl::InfinitePast();
-  // Entries of AuxSpace::kSourceState written in the same batch; nullopt deletes.
+  // Entries of AuxSpace::kSourceState written in the same batch, with keys of source_state.h;
+  // nullopt deletes.
   std::vector<std::pair<std::string, std::optional<std::string>>> state;
   // kCopyEnd: relations whose older generations are swept (generation per relation). Tables of
   // which every relation is now copied become readable in this snapshot.
   std::vector<std::pair<tables::RelationRef, uint64_t>> copied;
-  // Set: from this work's commit on, the source's tables are degraded, or no longer.
+  // Set: from this work's commit on (kCopyEnd: from its last snapshot on), the source's tables are
+  // degraded, or no longer. Remembered over restarts.
   std::optional<bool> degraded;
-  // Called once on the applier's thread, after the work is durable and published (OK), or was not
-  // applied and never will be (the error: the applier took nothing of it). Quick; may queue no
-  // work.
+  // Called once, after the work is durable and published (OK), or was not applied and never will be
+  // (the error: the applier took nothing of it, slices of a sweep aside). On the applier's thread,
+  // or on the one that stops the applier. Quick; must not queue work, and must not rely on its
+  // source: that may be gone by then.
   std::function<void(const absl::Status&)> done;
 };
 
