@@ -92,8 +92,16 @@ void ToValue(const Datum& datum, v1::Value* value);
 absl::StatusOr<Datum> ParseValue(std::string_view wire);
 
 // `datum` as a column of type `type`: itself when it fits, exactly converted where that loses
-// nothing (int -> decimal, string -> json ...: docs/types.md). FIELD_INVALID otherwise.
+// nothing (int -> decimal, string -> json ...: docs/types.md). A kString that IsSpecialValue of a
+// decimal, date or timestamp column stays a kString. FIELD_INVALID otherwise.
 absl::StatusOr<Datum> CoerceTo(Kind type, Datum datum);
+
+// Whether `text` is a value that source types of the column type `type` have but the kind cannot
+// hold; a decoder gives it as a kString (docs/types.md):
+//   decimal    NaN, Infinity, -Infinity
+//   date       infinity, -infinity, a year over 9999 ("10000-01-01") or BC ("0044-03-15 BC")
+//   timestamp  the same with a time and perhaps a zone ("0044-03-15 12:00:00+00 BC")
+bool IsSpecialValue(Kind type, std::string_view text);
 
 // Appends one key column. KEY_MALFORMED for null, double, json and list keys.
 absl::Status AppendKey(const Datum& datum, state::KeyEncoder& key);
