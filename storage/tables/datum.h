@@ -62,7 +62,8 @@ class Datum {
   Kind kind() const { return kind_; }
   bool is_null() const { return kind_ == Kind::kNull; }
   bool is_unchanged() const { return kind_ == Kind::kUnchanged; }
-  int64_t number() const { return number_; }         // bool, int, timestamp, date, time
+  // bool, int, timestamp, date, time; the bits of a double
+  int64_t number() const { return number_; }
   double real() const;                               // double
   const std::string& text() const { return text_; }  // string, bytes, decimal, json
   const std::vector<Datum>& items() const { return items_; }
@@ -79,7 +80,8 @@ class Datum {
   std::vector<Datum> items_;
 };
 
-// Order of two data of one kind: <0, 0, >0; nulls first; decimals by value; lists item by item.
+// Order of two data of one kind: <0, 0, >0; nulls first; decimals by value; NaN after every other
+// double; lists item by item. CompareAs (ordered_value.h) compares special values too.
 int CompareData(const Datum& a, const Datum& b);
 
 // Wire bytes of a tidemark.v1.Value, appended. kUnchanged is not encodable (checked).
@@ -91,10 +93,13 @@ void ToValue(const Datum& datum, v1::Value* value);
 // Reads wire bytes of a Value as AppendValue wrote them. DATA_DAMAGED otherwise.
 absl::StatusOr<Datum> ParseValue(std::string_view wire);
 
-// `datum` as a column of type `type`: itself when it fits, exactly converted where that loses
-// nothing (int -> decimal, string -> json ...: docs/types.md). A kString that IsSpecialValue of a
-// decimal, date or timestamp column stays a kString. FIELD_INVALID otherwise.
+// `datum` as a column of type `type`: itself when it fits (null, kUnchanged and a kString that
+// IsSpecialValue fit), exactly converted where that loses nothing (int -> decimal, json -> string
+// ...: docs/types.md). FIELD_INVALID otherwise.
 absl::StatusOr<Datum> CoerceTo(Kind type, Datum datum);
+// Whether every value a relation's column of type `from` can hold fits a table's column of type
+// `to`.
+bool CanCoerce(Kind from, Kind to);
 
 // Whether `text` is a value that source types of the column type `type` have but the kind cannot
 // hold; a decoder gives it as a kString (docs/types.md):
@@ -103,7 +108,7 @@ absl::StatusOr<Datum> CoerceTo(Kind type, Datum datum);
 //   timestamp  the same with a time and perhaps a zone ("0044-03-15 12:00:00+00 BC")
 bool IsSpecialValue(Kind type, std::string_view text);
 
-// Appends one key column. KEY_MALFORMED for null, double, json and list keys.
+// Appends one key column. KEY_MALFORMED for null, unchanged, double, json and list keys.
 absl::Status AppendKey(const Datum& datum, state::KeyEncoder& key);
 // The datum of a decoded key element (not null).
 Datum FromKeyElement(const state::KeyElement& element);

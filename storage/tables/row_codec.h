@@ -24,8 +24,21 @@ absl::StatusOr<std::string> EncodeRow(const TableDefinition& table, const std::v
 // One datum per column in definition order. DATA_DAMAGED for bytes EncodeRow does not write.
 absl::StatusOr<std::vector<Datum>> DecodeRow(const TableDefinition& table, std::string_view wire);
 
-// Appends to `out` the wire bytes of a Row that holds only `columns` (indexes in definition order)
-// of `wire`: entries are copied, values are not decoded.
+// One map entry of an encoded row; all three point into the row's bytes.
+struct RowEntry {
+  std::string_view name;
+  std::string_view value;  // wire bytes of the Value
+  std::string_view bytes;  // the whole entry, tag and length included
+};
+// The entries in order. DATA_DAMAGED for bytes that are not entries one after the other.
+absl::Status SplitRow(std::string_view wire, std::vector<RowEntry>* entries);
+// Appends the entry of one column; kUnchanged is not encodable (checked).
+void AppendEntry(std::string_view name, const Datum& value, std::string& out);
+// VALUE_TOO_LARGE when a row of `bytes` is over limits::kMaxRowBytes.
+absl::Status CheckRowSize(const TableDefinition& table, size_t bytes);
+
+// Appends to `out` the wire bytes of a Row that holds only `columns` (indexes in definition order,
+// rising) of `wire`: entries are copied, values are not decoded.
 absl::Status SelectColumns(std::string_view wire, const std::vector<int>& columns,
                            std::string* out);
 
@@ -43,10 +56,15 @@ struct GroupState {
   // Numbers are on disk: never renumber.
   enum class Presence : uint8_t { kAbsent = 0, kPresent = 1, kDeleted = 2 };
   Presence presence = Presence::kAbsent;
+  // A deleted group whose sequence need not outlive the row: nothing late can come.
+  bool forgettable = false;
+  // Of the event that last changed the group.
   uint64_t generation = 0;
   std::string sequence;
   std::string position;
-  absl::Time event_time = absl::InfinitePast();
+  absl::Time event_time = absl::InfinitePast();  // stored to the microsecond
+  // What an aggregate group knows besides its columns (merging/totals.h); empty for others.
+  std::string totals;
   bool operator==(const GroupState&) const = default;
 };
 std::string EncodeMeta(const std::vector<GroupState>& groups);
