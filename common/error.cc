@@ -27,6 +27,8 @@ constexpr ReasonRow kReasons[] = {
     {Reason::kDocumentNotFound, "DOCUMENT_NOT_FOUND", absl::StatusCode::kNotFound},
     {Reason::kMemoryNotFound, "MEMORY_NOT_FOUND", absl::StatusCode::kNotFound},
     {Reason::kDecisionNotFound, "DECISION_NOT_FOUND", absl::StatusCode::kNotFound},
+    {Reason::kDeadLetterNotFound, "DEAD_LETTER_NOT_FOUND", absl::StatusCode::kNotFound},
+    {Reason::kCheckpointNotFound, "CHECKPOINT_NOT_FOUND", absl::StatusCode::kNotFound},
     {Reason::kKeyMalformed, "KEY_MALFORMED", absl::StatusCode::kInvalidArgument},
     {Reason::kTokenMalformed, "TOKEN_MALFORMED", absl::StatusCode::kInvalidArgument},
     {Reason::kPageTokenInvalid, "PAGE_TOKEN_INVALID", absl::StatusCode::kInvalidArgument},
@@ -81,6 +83,7 @@ constexpr ReasonRow kReasons[] = {
     {Reason::kNotAHuman, "NOT_A_HUMAN", absl::StatusCode::kPermissionDenied},
     {Reason::kTableForbidden, "TABLE_FORBIDDEN", absl::StatusCode::kPermissionDenied},
     {Reason::kMethodNotAvailable, "METHOD_NOT_AVAILABLE", absl::StatusCode::kUnimplemented},
+    {Reason::kInternal, "INTERNAL", absl::StatusCode::kInternal},
 };
 
 const ReasonRow* FindRow(Reason reason) {

@@ -34,6 +34,8 @@ enum class Reason {
   kDocumentNotFound,
   kMemoryNotFound,
   kDecisionNotFound,
+  kDeadLetterNotFound,
+  kCheckpointNotFound,
   // INVALID_ARGUMENT
   kKeyMalformed,
   kTokenMalformed,
@@ -99,6 +101,8 @@ enum class Reason {
   kTableForbidden,
   // UNIMPLEMENTED
   kMethodNotAvailable,
+  // INTERNAL
+  kInternal,
 };
 
 // Keys in snake_case; every dynamic part of the message is also here.

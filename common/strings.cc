@@ -8,6 +8,24 @@ namespace {
 
 constexpr char kHexDigits[] = "0123456789abcdef";
 
+// Length of the UTF-8 character at the start of `bytes` (not empty); 0 when there is none.
+size_t CharacterLength(std::string_view bytes) {
+  const auto byte = [bytes](size_t i) { return static_cast<unsigned char>(bytes[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return 1;
+  const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || bytes.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  // Overlong forms, surrogates, and what lies past U+10FFFF.
+  if ((lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) > 0x9f) ||
+      (lead == 0xf0 && byte(1) < 0x90) || (lead == 0xf4 && byte(1) > 0x8f)) {
+    return 0;
+  }
+  return length;
+}
+
 }  // namespace
 
 std::string Printable(std::string_view bytes, size_t limit) {
@@ -28,46 +46,36 @@ std::string Printable(std::string_view bytes, size_t limit) {
   return out;
 }
 
+std::string ValidUtf8(std::string_view bytes, size_t limit) {
+  std::string out;
+  while (!bytes.empty()) {
+    const size_t length = CharacterLength(bytes);
+    if (out.size() + (length == 0 ? 1 : length) > limit) break;
+    if (length == 0) {
+      out += '?';
+      bytes.remove_prefix(1);
+    } else {
+      out.append(bytes.substr(0, length));
+      bytes.remove_prefix(length);
+    }
+  }
+  return out;
+}
+
 bool IsUtf8(std::string_view bytes) {
-  size_t i = 0;
-  const size_t size = bytes.size();
-  while (i < size) {
+  while (!bytes.empty()) {
     // Nearly all text is ASCII: eight bytes at a time.
-    if (size - i >= 8) {
-      uint64_t word;
-      std::memcpy(&word, bytes.data() + i, 8);
+    uint64_t word;
+    if (bytes.size() >= sizeof(word)) {
+      std::memcpy(&word, bytes.data(), sizeof(word));
       if ((word & 0x8080808080808080u) == 0) {
-        i += 8;
+        bytes.remove_prefix(sizeof(word));
         continue;
       }
     }
-    const auto byte = [&](size_t at) { return static_cast<unsigned char>(bytes[at]); };
-    const unsigned char lead = byte(i);
-    if (lead < 0x80) {
-      ++i;
-      continue;
-    }
-    size_t more = 0;
-    unsigned char low = 0x80, high = 0xbf;  // range of the second byte
-    if (lead >= 0xc2 && lead <= 0xdf) {
-      more = 1;
-    } else if (lead >= 0xe0 && lead <= 0xef) {
-      more = 2;
-      if (lead == 0xe0) low = 0xa0;
-      if (lead == 0xed) high = 0x9f;
-    } else if (lead >= 0xf0 && lead <= 0xf4) {
-      more = 3;
-      if (lead == 0xf0) low = 0x90;
-      if (lead == 0xf4) high = 0x8f;
-    } else {
-      return false;
-    }
-    if (size - i <= more) return false;
-    if (byte(i + 1) < low || byte(i + 1) > high) return false;
-    for (size_t k = 2; k <= more; ++k) {
-      if ((byte(i + k) & 0xc0) != 0x80) return false;
-    }
-    i += more + 1;
+    const size_t length = CharacterLength(bytes);
+    if (length == 0) return false;
+    bytes.remove_prefix(length);
   }
   return true;
 }

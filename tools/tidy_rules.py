@@ -141,7 +141,7 @@ def check_calls(tree):
     yield from matches(r"\babsl::(Mutex\w*|Notification|BlockingCounter|CondVar)\b", tree.bare, "absl-mutex",
                        "{}: ThreadSanitizer reports false races in it; use common/mutex.h")
     yield from matches(r"\bDISABLED_\w+", tree.bare, "disabled-test", "{}: a test that does not run")
-    yield from matches(r"\b(EXPECT|ASSERT)_FALSE\([^;]*\bok\(\)\s*\)", tree.bare, "not-ok",
+    yield from matches(r"\b(EXPECT|ASSERT)_FALSE\(\s*([^;]*\)|\w*(status|result)\w*)(\.|->)ok\(\)\s*\)", tree.bare, "not-ok",
                        "name the code and the reason: StatusIs, ReasonIs")
     headers = {path: text for path, text in tree.bare.items() if path.endswith(".h")}
     yield from matches(r"^using namespace .*$", headers, "using-namespace", "{} in a header")

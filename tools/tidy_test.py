@@ -67,6 +67,7 @@ BROKEN = [
     ("sleep", "common/a.cc", "  sleep(1);\n"),
     ("disabled-test", "tests/a_test.cc", "TEST(A, DISABLED_Works) {}\n"),
     ("not-ok", "tests/a_test.cc", "EXPECT_FALSE(store.Get(key).ok());\n"),
+    ("not-ok", "tests/a_test.cc", "ASSERT_FALSE(status.ok());\n"),
     ("using-namespace", "common/clock.h", header("common/clock.h", "using namespace std;")),
     ("output", "server/executor.cc", 'std::cerr << "x";\n'),
     ("output", "storage/state/a.cc", 'printf("x");\n'),
@@ -100,6 +101,7 @@ CLEAN = [
     ("common/a.cc", 'case Op::kUpdate: return "UPDATE"; case Op::kDelete: return "DELETE";\n'),
     ("server/tidemarkd_main.cc", 'std::cout << getenv("HOME");\n'),
     ("tests/a_test.cc", "EXPECT_FALSE(row.has_value());\n"),
+    ("tests/a_test.cc", "EXPECT_FALSE(reader.ok());\n"),
     ("docs/a.md", "[the clock](../common/clock.h), [a page](https://example.com), [rooms](../server/ingest)\n"),
     ("proto/third_party/x/a.h", "#include <pqxx/pqxx>\n"),
 ]

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -88,7 +87,7 @@ class Source {
   virtual absl::Time FreshAsOf() const = 0;
 };
 
-// The sources of a server, by name. Immutable after construction.
+// The sources of a server, by name; no two of one name (checked). Immutable after construction.
 class SourceSet {
  public:
   explicit SourceSet(std::vector<std::unique_ptr<Source>> sources);

@@ -61,9 +61,9 @@ TEST(ErrorTest, EveryReasonHasOneNameAndAnErrorCode) {
     EXPECT_NE(CodeOf(reason), absl::StatusCode::kOk) << name;
     EXPECT_THAT(MakeError(reason, "x"), ReasonIs(reason));
   }
-  // kMethodNotAvailable is the last one declared: a reason without a row in the table is missed
+  // kInternal is the last one declared: a reason without a row in the table is missed
   // here.
-  EXPECT_EQ(names.size(), static_cast<size_t>(Reason::kMethodNotAvailable));
+  EXPECT_EQ(names.size(), static_cast<size_t>(Reason::kInternal));
   EXPECT_EQ(ReasonName(Reason::kNone), "");
   EXPECT_EQ(CodeOf(Reason::kNone), absl::StatusCode::kUnknown);
 }

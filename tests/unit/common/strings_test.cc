@@ -24,6 +24,25 @@ TEST(StringsTest, PrintableStopsAtItsLimit) {
   EXPECT_EQ(Printable("abc", 0), "...");
 }
 
+TEST(StringsTest, ValidUtf8KeepsCharactersAndReplacesEveryOtherByte) {
+  EXPECT_EQ(ValidUtf8("plain"), "plain");
+  EXPECT_EQ(ValidUtf8("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x8C\x8A"),
+            "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x8C\x8A");
+  EXPECT_EQ(ValidUtf8("a\xFF"
+                      "b\xC3"),
+            "a?b?");
+  EXPECT_EQ(ValidUtf8("\xC0\x80"), "??");            // overlong
+  EXPECT_EQ(ValidUtf8("\xED\xA0\x80"), "???");       // surrogate
+  EXPECT_EQ(ValidUtf8("\xF4\x90\x80\x80"), "????");  // past U+10FFFF
+  EXPECT_EQ(ValidUtf8(std::string_view("a\0b", 3)).size(), 3u);
+}
+
+TEST(StringsTest, ValidUtf8CutsAtACharacter) {
+  EXPECT_EQ(ValidUtf8("ab\xC3\xA9", 3), "ab");
+  EXPECT_EQ(ValidUtf8("ab\xC3\xA9", 4), "ab\xC3\xA9");
+  EXPECT_EQ(ValidUtf8("abc", 0), "");
+}
+
 TEST(StringsTest, HexIsLowerCaseAndKeepsLeadingZeros) {
   EXPECT_EQ(ToHex(""), "");
   EXPECT_EQ(ToHex(std::string("\x00\x0f\xAB", 3)), "000fab");
