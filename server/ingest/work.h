@@ -25,6 +25,8 @@ class EventList {
   // The next event; nullptr at the end; valid until the next call. An error of the spool file.
   virtual absl::StatusOr<const tables::RowEvent*> Next() = 0;
   virtual size_t count() const = 0;
+  // Roughly what the events take in memory, whether they lie there or in a file.
+  virtual size_t total_bytes() const = 0;
   virtual size_t memory_bytes() const = 0;  // held in memory now, for the queue's bound
 };
 
