@@ -1,0 +1,78 @@
+#include "server/telemetry/metrics_server.h"
+
+#include <civetweb.h>
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+
+namespace tidemark {
+namespace {
+
+int Answer(mg_connection* connection, int code, const char* reason, const char* type,
+           const std::string& body) {
+  mg_printf(connection,
+            "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
+            "Cache-Control: no-store\r\nConnection: close\r\n\r\n",
+            code, reason, type, body.size());
+  mg_write(connection, body.data(), body.size());
+  return code;
+}
+
+}  // namespace
+
+std::string MetricsText(const std::vector<const prometheus::Collectable*>& collectables) {
+  std::vector<prometheus::MetricFamily> families;
+  for (const prometheus::Collectable* collectable : collectables) {
+    for (prometheus::MetricFamily& family : collectable->Collect()) {
+      if (!family.metric.empty()) families.push_back(std::move(family));
+    }
+  }
+  std::ostringstream text;
+  prometheus::TextSerializer().Serialize(text, families);
+  return text.str();
+}
+
+absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(
+    const std::string& address, std::vector<const prometheus::Collectable*> collectables) {
+  std::unique_ptr<MetricsServer> server(new MetricsServer(std::move(collectables)));
+  const char* options[] = {"listening_ports", address.c_str(),
+                           "num_threads",     "2",
+                           "request_timeout_ms", "5000",
+                           "enable_keep_alive", "no",
+                           nullptr};
+  mg_callbacks callbacks{};
+  // civetweb's own words go nowhere: what matters is in the status below.
+  callbacks.log_message = [](const mg_connection*, const char*) { return 1; };
+  server->context_ = mg_start(&callbacks, nullptr, options);
+  if (server->context_ == nullptr) {
+    return absl::UnavailableError(absl::StrCat("cannot listen for metrics at ", address,
+                                               ": the address is in use or not of this machine"));
+  }
+  mg_server_port ports[4];
+  const int count = mg_get_server_ports(server->context_, 4, ports);
+  if (count > 0) server->port_ = ports[0].port;
+  mg_set_request_handler(server->context_, "/metrics$", &ServeMetrics, server.get());
+  mg_set_request_handler(server->context_, "/healthz$", &ServeHealth, server.get());
+  return server;
+}
+
+MetricsServer::~MetricsServer() {
+  if (context_ != nullptr) mg_stop(context_);
+}
+
+int MetricsServer::ServeMetrics(mg_connection* connection, void* self) {
+  const auto* server = static_cast<MetricsServer*>(self);
+  return Answer(connection, 200, "OK", "text/plain; version=0.0.4; charset=utf-8",
+                MetricsText(server->collectables_));
+}
+
+int MetricsServer::ServeHealth(mg_connection* connection, void* self) {
+  const bool healthy = static_cast<MetricsServer*>(self)->healthy_;
+  return healthy ? Answer(connection, 200, "OK", "text/plain", "ok\n")
+                 : Answer(connection, 503, "Service Unavailable", "text/plain", "not serving\n");
+}
+
+}  // namespace tidemark
