@@ -47,8 +47,7 @@ absl::StatusOr<CallerPtr> Authenticator::Authenticate(std::string_view authoriza
   }
   if (!absl::StartsWithIgnoreCase(ToAbsl(authorization), ToAbsl(kScheme)) ||
       authorization.size() > kMaxTokenBytes) {
-    return Unauthenticated("not_accepted",
-                           "The credentials are not of the form `Bearer <token>`.");
+    return Unauthenticated("not_accepted", "The credentials are not of the form `Bearer <token>`.");
   }
   const TokenHash hash = HashToken(authorization.substr(kScheme.size()));
   std::shared_ptr<const Table> table;

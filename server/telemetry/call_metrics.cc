@@ -11,11 +11,10 @@ namespace tidemark {
 namespace {
 
 constexpr std::array<const char*, 17> kCodeNames = {
-    "OK",           "Canceled",         "Unknown",           "InvalidArgument",
-    "DeadlineExceeded", "NotFound",     "AlreadyExists",     "PermissionDenied",
-    "ResourceExhausted", "FailedPrecondition", "Aborted",    "OutOfRange",
-    "Unimplemented", "Internal",        "Unavailable",       "DataLoss",
-    "Unauthenticated"};
+    "OK",       "Canceled",       "Unknown",          "InvalidArgument",   "DeadlineExceeded",
+    "NotFound", "AlreadyExists",  "PermissionDenied", "ResourceExhausted", "FailedPrecondition",
+    "Aborted",  "OutOfRange",     "Unimplemented",    "Internal",          "Unavailable",
+    "DataLoss", "Unauthenticated"};
 
 const char* TypeName(MethodShape shape) {
   switch (shape) {
@@ -64,13 +63,14 @@ void CallMetrics::Handled(const Method& method, absl::StatusCode code,
 }
 
 std::vector<prometheus::MetricFamily> CallMetrics::Collect() const {
-  prometheus::MetricFamily started{"grpc_server_started_total", "Calls begun.",
-                                   prometheus::MetricType::Counter, {}};
-  prometheus::MetricFamily handled{"grpc_server_handled_total", "Calls ended, by code.",
-                                   prometheus::MetricType::Counter, {}};
+  prometheus::MetricFamily started{
+      "grpc_server_started_total", "Calls begun.", prometheus::MetricType::Counter, {}};
+  prometheus::MetricFamily handled{
+      "grpc_server_handled_total", "Calls ended, by code.", prometheus::MetricType::Counter, {}};
   prometheus::MetricFamily handling{"grpc_server_handling_seconds",
                                     "Time from a call's arrival to its answer.",
-                                    prometheus::MetricType::Histogram, {}};
+                                    prometheus::MetricType::Histogram,
+                                    {}};
   for (size_t i = 0; i < series_.size(); ++i) {
     const Method& method = AllMethods()[i];
     const Series& series = series_[i];

@@ -64,9 +64,8 @@ Log::Log(const Options& options)
   }
   sink->set_pattern("%v");
   output_->pool = std::make_shared<spdlog::details::thread_pool>(options.max_queued, 1);
-  output_->logger =
-      std::make_shared<spdlog::async_logger>("tidemark", std::move(sink), output_->pool,
-                                             spdlog::async_overflow_policy::overrun_oldest);
+  output_->logger = std::make_shared<spdlog::async_logger>(
+      "tidemark", std::move(sink), output_->pool, spdlog::async_overflow_policy::overrun_oldest);
   output_->logger->set_level(spdlog::level::trace);
 }
 
@@ -80,8 +79,7 @@ Log::~Log() {
 void Log::Write(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
   if (!Enabled(level)) return;
   std::string line = absl::StrCat(
-      "{\"time\":\"",
-      absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", clock_.Now(), absl::UTCTimeZone()),
+      "{\"time\":\"", absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", clock_.Now(), absl::UTCTimeZone()),
       "\",\"severity\":\"", ToAbsl(SeverityName(level)), "\",\"message\":", JsonString(message));
   for (const LogField& field : fields) {
     const auto* text = std::get_if<std::string_view>(&field.value);

@@ -52,8 +52,7 @@ class Log {
   void SetLevel(LogLevel level) { level_.store(level, std::memory_order_relaxed); }
 
   // Fields with an empty text are left out.
-  void Write(LogLevel level, std::string_view message,
-             std::initializer_list<LogField> fields = {});
+  void Write(LogLevel level, std::string_view message, std::initializer_list<LogField> fields = {});
 
   // Lines dropped since start.
   uint64_t dropped() const;

@@ -38,10 +38,14 @@ std::string MetricsText(const std::vector<const prometheus::Collectable*>& colle
 absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(
     const std::string& address, std::vector<const prometheus::Collectable*> collectables) {
   std::unique_ptr<MetricsServer> server(new MetricsServer(std::move(collectables)));
-  const char* options[] = {"listening_ports", address.c_str(),
-                           "num_threads",     "2",
-                           "request_timeout_ms", "5000",
-                           "enable_keep_alive", "no",
+  const char* options[] = {"listening_ports",
+                           address.c_str(),
+                           "num_threads",
+                           "2",
+                           "request_timeout_ms",
+                           "5000",
+                           "enable_keep_alive",
+                           "no",
                            nullptr};
   mg_callbacks callbacks{};
   // civetweb's own words go nowhere: what matters is in the status below.

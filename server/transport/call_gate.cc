@@ -32,9 +32,8 @@ std::string_view Header(const grpc::CallbackServerContext& transport, const char
 }
 
 bool IsLowerHex(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-  });
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
 // version "00"-trace id-parent id-flags, as W3C Trace Context writes it.
@@ -83,8 +82,7 @@ absl::Status CallGate::Enter(const Method& method, grpc::CallbackServerContext& 
     transport.AddInitialMetadata("traceparent", context.traceparent_);
   }
   // A caller who names a call wants to find it: its line is written whatever its outcome.
-  context.logged_ =
-      log_.Enabled(context.request_id_.empty() ? LogLevel::kDebug : LogLevel::kInfo);
+  context.logged_ = log_.Enabled(context.request_id_.empty() ? LogLevel::kDebug : LogLevel::kInfo);
   SetDeadline(method, transport, context, passage);
   return Admit(method, Header(transport, "authorization"), context, passage);
 }
@@ -98,10 +96,10 @@ absl::Status CallGate::Admit(const Method& method, std::string_view authorizatio
   const bool unary = method.shape == MethodShape::kUnary;
   if (!Take(unary ? calls_ : streams_, unary ? options_.max_calls : options_.max_streams)) {
     const char* queue = unary ? "calls" : "streams";
-    return MakeError(Reason::kOverloaded,
-                     absl::StrCat("The server has as many ", queue,
-                                  " in progress as it takes; retry later."),
-                     {{"queue", queue}}, kRetryWhenFull);
+    return MakeError(
+        Reason::kOverloaded,
+        absl::StrCat("The server has as many ", queue, " in progress as it takes; retry later."),
+        {{"queue", queue}}, kRetryWhenFull);
   }
   passage.counted_ = true;
   TIDEMARK_ASSIGN_OR_RETURN(CallerPtr caller, authenticator_.Authenticate(authorization));
@@ -152,9 +150,9 @@ PublicError CallGate::Conclude(const absl::Status& status, const CallContext& co
     if (context.logged_) LogOutcome(status, {}, context.request_id_, context, took);
     return {};
   }
-  const std::string request_id =
-      context.request_id_.empty() && ReasonOf(status) == Reason::kNone ? MakeRequestId()
-                                                                       : context.request_id_;
+  const std::string request_id = context.request_id_.empty() && ReasonOf(status) == Reason::kNone
+                                     ? MakeRequestId()
+                                     : context.request_id_;
   PublicError error = MapError(status, request_id);
   metrics_.Handled(*passage.method_, error.code, took);
   LogOutcome(status, error, request_id, context, took);

@@ -85,9 +85,8 @@ class CallGate {
                      Passage& passage);
   void SetDeadline(const Method& method, const grpc::CallbackServerContext& transport,
                    CallContext& context, const Passage& passage) const;
-  void LogOutcome(const absl::Status& status, const PublicError& error,
-                  std::string_view request_id, const CallContext& context,
-                  std::chrono::nanoseconds took);
+  void LogOutcome(const absl::Status& status, const PublicError& error, std::string_view request_id,
+                  const CallContext& context, std::chrono::nanoseconds took);
 
   const GateOptions options_;
   const Authenticator& authenticator_;

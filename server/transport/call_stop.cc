@@ -44,8 +44,8 @@ void CallStop::Arm(CallHandle<Call> call, std::function<void(StopReason)> callba
   }
   if (reason.has_value()) return callback(*reason);
 
-  const TimerQueue::Id timer = timers_.Add(
-      call->context().answer_by(), [this, call] { Signal(StopReason::kDeadline); });
+  const TimerQueue::Id timer =
+      timers_.Add(call->context().answer_by(), [this, call] { Signal(StopReason::kDeadline); });
   const bool added = waiting_.Add(this, std::move(call));
   bool closed = false;
   {

@@ -104,11 +104,11 @@ PublicError MapError(const absl::Status& status, std::string_view request_id) {
   if (status.code() == absl::StatusCode::kDeadlineExceeded) {
     return {.code = status.code(), .message = "The deadline passed."};
   }
-  PublicError error = MapReason(MakeError(
-      Reason::kInternal,
-      absl::StrCat("The server failed at this; its log says why, under request id ",
-                   ToAbsl(request_id), "."),
-      {{"request_id", std::string(request_id)}}));
+  PublicError error = MapReason(
+      MakeError(Reason::kInternal,
+                absl::StrCat("The server failed at this; its log says why, under request id ",
+                             ToAbsl(request_id), "."),
+                {{"request_id", std::string(request_id)}}));
   error.sanitised = true;
   return error;
 }

@@ -24,9 +24,9 @@ void WriteLine(gpr_log_func_args* args) {
   Target& target = TheTarget();
   MutexLock lock(target.mutex);
   if (target.log == nullptr) return;
-  target.log->Write(args->severity == GPR_LOG_SEVERITY_ERROR ? LogLevel::kWarning
-                                                             : LogLevel::kDebug,
-                    "gRPC says", {{"text", args->message}});
+  target.log->Write(
+      args->severity == GPR_LOG_SEVERITY_ERROR ? LogLevel::kWarning : LogLevel::kDebug, "gRPC says",
+      {{"text", args->message}});
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ class ReflectionReactor final
 class ReflectionV1 final : public reflection::ServerReflection::CallbackService {
  public:
   explicit ReflectionV1(std::vector<std::string> services) : services_(std::move(services)) {
-    services_.push_back(service_full_name());
+    services_.push_back(reflection::ServerReflection::service_full_name());
   }
 
   grpc::ServerBidiReactor<ServerReflectionRequest, ServerReflectionResponse>* ServerReflectionInfo(

@@ -1,5 +1,6 @@
 #include "server/transport/rpc_service.h"
 
+#include <grpcpp/impl/codegen/server_callback_handlers.h>
 #include <grpcpp/impl/rpc_service_method.h>
 #include <grpcpp/support/server_callback.h>
 
@@ -75,12 +76,11 @@ void RpcService::AddBound(const CallEnvironment& environment, const BoundMethod&
     TIDEMARK_CHECK(bound.method->shape == MethodShape::kServerStream);
     AddMethod(new RpcServiceMethod(Path(*bound.method), RpcMethod::SERVER_STREAMING, nullptr));
     MarkMethodRawCallback(
-        methods_added_,
-        new grpc::internal::CallbackServerStreamingHandler<ByteBuffer, ByteBuffer>(
-            [&environment, &bound](grpc::CallbackServerContext* transport,
-                                   const ByteBuffer* request) {
-              return StreamReactor::Start(environment, bound, transport, request);
-            }));
+        methods_added_, new grpc::internal::CallbackServerStreamingHandler<ByteBuffer, ByteBuffer>(
+                            [&environment, &bound](grpc::CallbackServerContext* transport,
+                                                   const ByteBuffer* request) {
+                              return StreamReactor::Start(environment, bound, transport, request);
+                            }));
   }
 }
 

@@ -26,8 +26,7 @@ StreamReactor* StreamReactor::Start(const CallEnvironment& environment, const Bo
 }
 
 void StreamReactor::Serve(const grpc::ByteBuffer& request, CallHandle<StreamCall> self) {
-  absl::Status status =
-      environment_.gate.Enter(*bound_.method, *transport_, context(), passage_);
+  absl::Status status = environment_.gate.Enter(*bound_.method, *transport_, context(), passage_);
   if (status.ok()) {
     request_ = bound_.request->New(&arena_);
     status = ParseRequest(request, request_);

@@ -15,11 +15,10 @@ namespace tidemark {
 namespace {
 
 absl::Status TooLarge(size_t size, size_t limit) {
-  return MakeError(
-      Reason::kResponseTooLarge,
-      absl::StrCat("The answer has ", size, " bytes, a message may have ", limit,
-                   "; ask for fewer rows or columns, or page."),
-      {{"size", absl::StrCat(size)}, {"limit", absl::StrCat(limit)}});
+  return MakeError(Reason::kResponseTooLarge,
+                   absl::StrCat("The answer has ", size, " bytes, a message may have ", limit,
+                                "; ask for fewer rows or columns, or page."),
+                   {{"size", absl::StrCat(size)}, {"limit", absl::StrCat(limit)}});
 }
 
 // A slice of `size` bytes to fill.
@@ -45,8 +44,7 @@ absl::Status ParseRequest(const grpc::ByteBuffer& wire, google::protobuf::Messag
   grpc::ByteBuffer buffer = wire;  // the reader wants one it may change; shares the bytes
   grpc::ProtoBufferReader reader(&buffer);
   if (!reader.status().ok() || !message->ParseFromZeroCopyStream(&reader)) {
-    return FieldInvalid("request",
-                        absl::StrCat("is no message of type ", message->GetTypeName()));
+    return FieldInvalid("request", absl::StrCat("is no message of type ", message->GetTypeName()));
   }
   return absl::OkStatus();
 }
@@ -68,8 +66,7 @@ UnaryReactor* UnaryReactor::Start(const CallEnvironment& environment, const Boun
 }
 
 void UnaryReactor::Serve(const grpc::ByteBuffer& request, CallHandle<UnaryCall> self) {
-  absl::Status status =
-      environment_.gate.Enter(*bound_.method, *transport_, context(), passage_);
+  absl::Status status = environment_.gate.Enter(*bound_.method, *transport_, context(), passage_);
   if (status.ok()) {
     request_ = bound_.request->New(&arena_);
     status = ParseRequest(request, request_);
@@ -111,9 +108,8 @@ void UnaryReactor::FinishWithWire(std::span<const std::string_view> pieces) {
   if (!stop_.Close()) return;
   *wire_response_ = JoinPieces(pieces);
   const size_t size = wire_response_->Length();
-  Conclude(size > environment_.max_message_bytes
-               ? TooLarge(size, environment_.max_message_bytes)
-               : absl::OkStatus());
+  Conclude(size > environment_.max_message_bytes ? TooLarge(size, environment_.max_message_bytes)
+                                                 : absl::OkStatus());
 }
 
 void UnaryReactor::Conclude(const absl::Status& status) {
