@@ -14,16 +14,18 @@
 #include "absl/flags/parse.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "bench/freshness_bench.h"
 #include "bench/read_bench.h"
 #include "bench/report.h"
 
 ABSL_FLAG(std::string, json, "", "file the results are written to as JSON");
 ABSL_FLAG(std::string, only, "",
-          "figures wanted, separated by commas: P1, P4, P12, P13; empty = all");
+          "figures wanted, separated by commas: P1, P4, P11, P12, P13; empty = all");
 ABSL_FLAG(std::string, work_dir, "build/bench",
           "stores and logs; what the benchmark made is removed");
 ABSL_FLAG(std::string, bin_dir, "",
           "where tidemarkd and empty_server are; empty = beside this program");
+ABSL_FLAG(std::string, demo, "examples/credit_desk/demo", "the main job's program, for P11");
 ABSL_FLAG(uint64_t, rows, 1000000, "rows of P1 and P4");
 ABSL_FLAG(uint64_t, large_rows, 10000000, "rows of P12 and P13");
 ABSL_FLAG(uint64_t, calls, 40000, "calls of one measured round");
@@ -58,6 +60,8 @@ int Main(const std::string& program) {
   reads.rounds = absl::GetFlag(FLAGS_rounds);
   const std::vector<Part> parts = {
       {{"P1", "P4"}, [&reads] { return RunPointReads(reads); }},
+      {{"P11"},
+       [&reads] { return RunFreshness(absl::GetFlag(FLAGS_demo), reads.bin_dir, reads.work_dir); }},
       {{"P12", "P13"}, [&reads] { return RunGrowth(reads); }},
   };
   std::filesystem::create_directories(reads.work_dir);
