@@ -1,6 +1,7 @@
 // Text forms of scalar types; arrays are in pg_array.cc.
 #include "server/ingest/decode/pg_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <system_error>
@@ -9,158 +10,51 @@
 #include "absl/strings/str_cat.h"
 #include "common/error.h"
 #include "common/strings.h"
+#include "storage/tables/value_text.h"
 
 namespace tidemark::ingest {
 namespace {
 
 using tables::Datum;
+using tables::Kind;
 
-constexpr int64_t kMicrosPerSecond = 1000000;
-constexpr int64_t kSecondsPerDay = 86400;
-constexpr int kMaxYear = 9999;  // of dates and timestamps that are not text
-
-// Takes text apart from the left; every Take answers whether it found what it looked for.
-class Scanner {
- public:
-  explicit Scanner(std::string_view text) : text_(text) {}
-
-  bool done() const { return text_.empty(); }
-  bool Take(char c) {
-    if (text_.empty() || text_.front() != c) return false;
-    text_.remove_prefix(1);
+// "2024-02-03", or what a date column holds as text ("infinity", "0044-03-15 BC").
+bool ParseDateText(std::string_view text, Datum* datum) {
+  if (const auto days = tables::ParseDate(text)) {
+    *datum = Datum::Date(*days);
     return true;
   }
-  bool TakeEnd(std::string_view end) {
-    if (text_.size() < end.size() || text_.substr(text_.size() - end.size()) != end) return false;
-    text_.remove_suffix(end.size());
-    return true;
-  }
-  // Between `min` and `max` digits.
-  bool TakeDigits(size_t min, size_t max, int* value) {
-    size_t digits = 0;
-    int number = 0;
-    while (digits < text_.size() && digits < max && IsDigit(text_[digits])) {
-      number = number * 10 + (text_[digits] - '0');
-      ++digits;
+  if (!tables::IsSpecialValue(Kind::kDate, text)) return false;
+  *datum = Datum::String(std::string(text));
+  return true;
+}
+
+bool ParseTimeText(std::string_view text, Datum* datum) {
+  const auto micros = tables::ParseTime(text);
+  if (!micros.has_value()) return false;
+  *datum = Datum::Time(*micros);
+  return true;
+}
+
+// "2024-02-03 04:05:06.789", with "+00" behind it when the type has a zone (the session's is UTC).
+bool ParseTimestampText(std::string_view text, Datum* datum) {
+  constexpr size_t kDateSize = 10;
+  constexpr std::string_view kUtc = "+00";
+  std::string_view time = text.substr(std::min(text.size(), kDateSize));
+  if (!time.empty() && time.front() == ' ') {
+    time.remove_prefix(1);
+    if (time.size() > kUtc.size() && time.substr(time.size() - kUtc.size()) == kUtc) {
+      time.remove_suffix(kUtc.size());
     }
-    if (digits < min) return false;
-    text_.remove_prefix(digits);
-    *value = number;
-    return true;
-  }
-  static bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
- private:
-  std::string_view text_;
-};
-
-bool IsLeapYear(int year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
-
-int DaysOfMonth(int year, int month) {
-  constexpr int kDays[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-  return month == 2 && IsLeapYear(year) ? 29 : kDays[month - 1];
-}
-
-// Days from 1970-01-01 to a day of the proleptic Gregorian calendar, year 1 and later.
-int32_t DaysSinceEpoch(int year, int month, int day) {
-  constexpr int kBefore[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
-  constexpr int32_t kEpoch = 719162;  // days from 0001-01-01 to 1970-01-01
-  const int past = year - 1;
-  const int32_t leap_day = month > 2 && IsLeapYear(year) ? 1 : 0;
-  return past * 365 + past / 4 - past / 100 + past / 400 + kBefore[month - 1] + leap_day + day - 1 -
-         kEpoch;
-}
-
-// "YYYY-MM-DD". `*year` can have up to seven digits (what PostgreSQL has); `*days` is set when it
-// is in range.
-bool TakeDate(Scanner& in, int* year, int32_t* days) {
-  int month = 0, day = 0;
-  if (!in.TakeDigits(4, 7, year) || !in.Take('-') || !in.TakeDigits(2, 2, &month) ||
-      !in.Take('-') || !in.TakeDigits(2, 2, &day)) {
-    return false;
-  }
-  if (*year < 1 || month < 1 || month > 12 || day < 1 || day > DaysOfMonth(*year, month)) {
-    return false;
-  }
-  if (*year <= kMaxYear) *days = DaysSinceEpoch(*year, month, day);
-  return true;
-}
-
-// "HH:MM:SS[.ffffff]".
-bool TakeTime(Scanner& in, int64_t* micros) {
-  int hour = 0, minute = 0, second = 0;
-  if (!in.TakeDigits(2, 2, &hour) || !in.Take(':') || !in.TakeDigits(2, 2, &minute) ||
-      !in.Take(':') || !in.TakeDigits(2, 2, &second)) {
-    return false;
-  }
-  int fraction = 0;
-  if (in.Take('.')) {
-    int digits = 0;
-    for (int digit = 0; digits < 6 && in.TakeDigits(1, 1, &digit); ++digits) {
-      fraction = fraction * 10 + digit;
+    const auto days = tables::ParseDate(text.substr(0, kDateSize));
+    const auto micros = tables::ParseTime(time);
+    if (days.has_value() && micros.has_value() && *micros < tables::kMicrosPerDay) {
+      *datum = Datum::Timestamp(*days * tables::kMicrosPerDay + *micros);
+      return true;
     }
-    if (digits == 0) return false;
-    for (; digits < 6; ++digits) fraction *= 10;
   }
-  *micros = ((hour * 60 + minute) * int64_t{60} + second) * kMicrosPerSecond + fraction;
-  return minute < 60 && second <= 60 && *micros <= kSecondsPerDay * kMicrosPerSecond;
-}
-
-// "+HH[:MM[:SS]]" or with '-', or nothing.
-bool TakeZone(Scanner& in, int64_t* offset_seconds) {
-  *offset_seconds = 0;
-  const bool negative = in.Take('-');
-  if (!negative && !in.Take('+')) return true;
-  int hour = 0, minute = 0, second = 0;
-  if (!in.TakeDigits(2, 2, &hour)) return false;
-  if (in.Take(':') && !in.TakeDigits(2, 2, &minute)) return false;
-  if (in.Take(':') && !in.TakeDigits(2, 2, &second)) return false;
-  *offset_seconds = (hour * 60 + minute) * int64_t{60} + second;
-  if (negative) *offset_seconds = -*offset_seconds;
-  return minute < 60 && second < 60;
-}
-
-bool IsInfinity(std::string_view text) { return text == "infinity" || text == "-infinity"; }
-
-bool ParseDate(std::string_view text, Datum* datum) {
-  Scanner in(text);
-  const bool before_christ = in.TakeEnd(" BC");
-  int year = 0;
-  int32_t days = 0;
-  const bool plain = TakeDate(in, &year, &days) && in.done();
-  if (!plain && !IsInfinity(text)) return false;
-  *datum = plain && !before_christ && year <= kMaxYear ? Datum::Date(days)
-                                                       : Datum::String(std::string(text));
-  return true;
-}
-
-bool ParseTimestamp(std::string_view text, Datum* datum) {
-  Scanner in(text);
-  const bool before_christ = in.TakeEnd(" BC");
-  int year = 0;
-  int32_t days = 0;
-  int64_t micros = 0, offset = 0;
-  const bool plain = TakeDate(in, &year, &days) && in.Take(' ') && TakeTime(in, &micros) &&
-                     TakeZone(in, &offset) && in.done();
-  if (!plain && !IsInfinity(text)) return false;
-  if (!plain || before_christ || year > kMaxYear) {
-    *datum = Datum::String(std::string(text));
-    return true;
-  }
-  const int64_t since_epoch =
-      (days * kSecondsPerDay - offset) * kMicrosPerSecond + micros;
-  constexpr int64_t kFirst = int64_t{-719162} * kSecondsPerDay * kMicrosPerSecond;
-  constexpr int64_t kEnd = int64_t{2932897} * kSecondsPerDay * kMicrosPerSecond;  // 10000-01-01
-  if (since_epoch < kFirst || since_epoch >= kEnd) return false;  // only with a zone that is not UTC
-  *datum = Datum::Timestamp(since_epoch);
-  return true;
-}
-
-bool ParseTime(std::string_view text, Datum* datum) {
-  Scanner in(text);
-  int64_t micros = 0;
-  if (!TakeTime(in, &micros) || !in.done()) return false;
-  *datum = Datum::Time(micros);
+  if (!tables::IsSpecialValue(Kind::kTimestamp, text)) return false;
+  *datum = Datum::String(std::string(text));
   return true;
 }
 
@@ -170,23 +64,12 @@ bool ParseNumber(std::string_view text, Number* number) {
   return error == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
-bool IsDecimal(std::string_view text) {
-  if (!text.empty() && text.front() == '-') text.remove_prefix(1);
-  size_t whole = 0;
-  while (whole < text.size() && Scanner::IsDigit(text[whole])) ++whole;
-  if (whole == 0) return false;
-  if (whole == text.size()) return true;
-  size_t end = whole + 1;
-  while (end < text.size() && Scanner::IsDigit(text[end])) ++end;
-  return text[whole] == '.' && end == text.size() && end > whole + 1;
-}
-
 bool ParseNumeric(std::string_view text, Datum* datum) {
-  if (IsDecimal(text)) {
+  if (tables::IsDecimal(text)) {
     *datum = Datum::Decimal(std::string(text));
     return true;
   }
-  if (text != "NaN" && text != "Infinity" && text != "-Infinity") return false;
+  if (!tables::IsSpecialValue(Kind::kDecimal, text)) return false;
   *datum = Datum::String(std::string(text));
   return true;
 }
@@ -254,11 +137,11 @@ bool ParseScalar(PgForm form, std::string_view text, Datum* datum) {
     case PgForm::kBytea:
       return ParseBytea(text, datum);
     case PgForm::kDate:
-      return ParseDate(text, datum);
+      return ParseDateText(text, datum);
     case PgForm::kTime:
-      return ParseTime(text, datum);
+      return ParseTimeText(text, datum);
     case PgForm::kTimestamp:
-      return ParseTimestamp(text, datum);
+      return ParseTimestampText(text, datum);
     case PgForm::kJson:
       if (!IsUtf8(text)) return false;
       *datum = Datum::Json(std::string(text));

@@ -1,8 +1,9 @@
 // PostgreSQL's types and their text forms: every value of every type to an exact Datum, as
 // docs/types.md ("PostgreSQL") lists them.
 //
-// The text forms are those of a session with the settings below; a copy and the stream of changes
-// both have them, so that both give the same Datum.
+// The text forms are those of a session with DateStyle ISO, IntervalStyle iso_8601, TimeZone UTC,
+// extra_float_digits 3, bytea_output hex and client encoding UTF8: nothing of a value is lost, and
+// nothing depends on the server's configuration.
 #ifndef TIDEMARK_SERVER_INGEST_DECODE_PG_TYPES_H_
 #define TIDEMARK_SERVER_INGEST_DECODE_PG_TYPES_H_
 
@@ -16,13 +17,6 @@
 #include "storage/tables/datum.h"
 
 namespace tidemark::ingest {
-
-// SQL that gives a session the text forms read here: nothing of a value is then lost or depends on
-// the server's configuration.
-inline constexpr char kPgTextSettings[] =
-    "SET DateStyle = 'ISO, MDY'; SET IntervalStyle = 'iso_8601'; SET TimeZone = 'UTC'; "
-    "SET extra_float_digits = 3; SET bytea_output = 'hex'; SET lc_monetary = 'C'; "
-    "SET search_path = ''; SET client_encoding = 'UTF8'";
 
 // How a text form is read.
 enum class PgForm : uint8_t {

@@ -221,13 +221,13 @@ absl::Status Parse(std::string_view bytes, Message* message) {
   if (in.ok() && in.left() > 0) in.Fail("the message goes on after its end");
   if (in.ok()) return absl::OkStatus();
   const std::string type_text = bytes.empty() ? "" : Printable(bytes.substr(0, 1));
-  return MakeError(Reason::kEventMalformed,
-                   absl::StrCat("pgoutput message '", type_text, "' of ", bytes.size(),
-                                " bytes is malformed at byte ", in.offset(), ": ", in.problem(),
-                                "."),
-                   {{"message_type", type_text},
-                    {"offset", absl::StrCat(in.offset())},
-                    {"problem", in.problem()}});
+  return MakeError(
+      Reason::kEventMalformed,
+      absl::StrCat("pgoutput message '", type_text, "' of ", bytes.size(),
+                   " bytes is malformed at byte ", in.offset(), ": ", in.problem(), "."),
+      {{"message_type", type_text},
+       {"offset", absl::StrCat(in.offset())},
+       {"problem", in.problem()}});
 }
 
 }  // namespace tidemark::ingest::pgoutput
