@@ -35,7 +35,7 @@ class ArrayReader {
   bool SkipBounds() {
     if (rest_.empty() || rest_.front() != '[') return true;
     const size_t end = rest_.find('=');
-    if (end == std::string_view::npos) return false;
+    if (end == std::string_view::npos || rest_[end - 1] != ']') return false;
     if (rest_.substr(0, end).find_first_not_of("[]:-0123456789") != std::string_view::npos) {
       return false;
     }

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/error.h"
+#include "common/strings.h"
 
 namespace tidemark::ingest {
 
@@ -73,7 +74,7 @@ absl::Status RowDecoder::DecodeTuple(const std::vector<pgoutput::Field>& fields,
       datum = Datum::Null();
     } else if (field.kind == FieldKind::kText) {
       auto value = ParsePgText(*types_[i], field.bytes);
-      if (!value.ok()) return Malformed(i, value.status().message());
+      if (!value.ok()) return Malformed(i, ToStd(value.status().message()));
       datum = *std::move(value);
     } else {
       return Malformed(i, "it is in binary form, which was not asked for.");
