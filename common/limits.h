@@ -25,7 +25,8 @@ inline constexpr uint32_t kDefaultPageSize = 100;
 inline constexpr uint32_t kMaxPageSize = 10000;
 inline constexpr size_t kMaxErrorDetailBytes = 4096;
 inline constexpr size_t kMaxErrorListNames = 5;
-inline constexpr size_t kMaxValueDepth = 32;  // nested lists
+inline constexpr size_t kMaxValueDepth = 32;        // nested lists
+inline constexpr size_t kMaxConfigBytes = 4 << 20;  // of one YAML file
 
 static_assert(kMaxRowBytes < kMaxPageBytes && kMaxPageBytes < kMaxMessageBytes);
 

@@ -24,7 +24,9 @@ class Catalog {
  public:
   // Creates the tables the store does not have yet (loading, committed by the caller's next
   // Commit), and checks that the others have the definition they were created with:
-  // FAILED_PRECONDITION naming the table, what differs and what to do.
+  // FAILED_PRECONDITION naming the table, what differs and what to do; nothing
+  // is then changed. A table of the store that is not defined any more keeps its rows, but cannot
+  // be opened again, because it misses changes from now on.
   static absl::StatusOr<std::unique_ptr<Catalog>> Open(std::vector<TableDefinition> definitions,
                                                        state::StateWriter& writer);
 
@@ -44,6 +46,8 @@ class Catalog {
 
  private:
   Catalog() = default;
+  void Add(state::TableId id, TableDefinition definition);
+
   std::vector<std::unique_ptr<Table>> tables_;
   absl::flat_hash_map<std::string, const Table*> by_name_;
   absl::flat_hash_map<state::TableId, const Table*> by_id_;

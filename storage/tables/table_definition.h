@@ -42,6 +42,7 @@ struct Condition {
 };
 
 enum class Aggregate { kCount, kSum, kMin, kMax, kFirst, kLast };
+std::string_view AggregateName(Aggregate function);  // "count"
 
 struct AggregateColumn {
   std::string column;  // of the table
@@ -82,16 +83,18 @@ struct TableDefinition {
   const ColumnDefinition* FindColumn(std::string_view name) const;
   int ColumnIndex(std::string_view name) const;  // -1 when there is none
   size_t anchor() const;                         // index into groups
-  // Everything that has a meaning, in one canonical text; equal text = the same table. Stored, and
-  // compared at start.
+  // Everything that decides what the rows are, in one canonical text of lines that begins with
+  // "table NAME"; equal text = the same rows. Stored, and compared at start. Not in it: tier and
+  // readers, which may change at any time.
   std::string Canonical() const;
 };
 
-// Parses the sequence under `tables:`. INVALID_ARGUMENT (FIELD_INVALID) with "line N: ..." for
-// unknown keys, wrong types, duplicate or missing names, keys that are no columns, columns no group
-// fills or two groups fill, aggregates over types they do not take, sources not in `sources`, and
-// what is known but not yet available (first_row, partial_update, aggregate merges, windows, other
-// aggregates), named as such.
+// Parses the sequence under `tables:`; the text may be that sequence or a mapping with the key
+// `tables`, whose other keys are not looked at. INVALID_ARGUMENT (FIELD_INVALID) with "line N: ..."
+// for unknown keys, wrong types, duplicate or missing names, keys that are no columns, columns no
+// group fills or two groups fill, aggregates over types they do not take, sources not in `sources`,
+// and what is known but not yet available (first_row, partial_update, aggregate merges, windows,
+// other aggregates), named as such.
 absl::StatusOr<std::vector<TableDefinition>> ParseTableDefinitions(
     const YAML::Node& tables, const std::vector<std::string>& sources);
 absl::StatusOr<std::vector<TableDefinition>> ParseTableDefinitions(
