@@ -15,7 +15,7 @@ ROOMS = {
     "storage/agent/postgres": ["common", "storage/agent"],
     "storage/agent/memory": ["common", "storage/agent"],
     # The composition root: the only room that names concrete backends.
-    "server": ["common", "storage/*", "server/*", "proto:messages"],
+    "server": ["common", "storage/*", "server/*", "proto:messages", "proto:stubs"],
     "server/services": ["common", "storage/state", "storage/tables", "storage/agent", "server", "server/ingest",
                         "proto:messages", "proto:stubs"],
     "server/ingest": ["common", "storage/state", "storage/tables", "proto:value"],
