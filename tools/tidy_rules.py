@@ -212,7 +212,7 @@ def check_shape(tree):
 
 
 def check_cmake(tree):
-    lists = {os.path.dirname(path): text for path, text in tree.files.items()
+    lists = {os.path.dirname(path): text + listed_by_foreach(text) for path, text in tree.files.items()
              if os.path.basename(path) == "CMakeLists.txt"}
     for path, text in tree.files.items():
         if path.endswith((".cmake", "CMakeLists.txt")) and not is_foreign(path):
@@ -222,14 +222,22 @@ def check_cmake(tree):
     for path in tree.cpp:
         folder = os.path.dirname(path)
         while True:
-            name = os.path.relpath(path, folder or ".")
-            if re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w.-])", lists.get(folder, "")):
+            # A header is part of the target that its .cc file is listed in.
+            name = re.escape(os.path.relpath(path, folder or "."))
+            name = re.sub(r"\\\.h$", r"\\.(h|cc)", name)
+            if re.search(rf"(?<![\w./-]){name}(?![\w.-])", lists.get(folder, "")):
                 break
             if not folder:
                 if not re.search(rf"{re.escape(path)}(?![\w.-])", tree.files.get("cmake/Tidemark.cmake", "")):
                     yield Finding("cmake-unlisted", path, 1, "in no CMakeLists.txt: it is not part of any target")
                 break
             folder = os.path.dirname(folder)
+
+
+def listed_by_foreach(text):
+    """The files that foreach(name IN ITEMS a b) ... ${name}.cc stands for."""
+    items = re.findall(r"foreach\(\w+ IN ITEMS ([^)]*)\)", text)
+    return "".join(f" {item}.cc {item}.h" for item in " ".join(items).split())
 
 
 def check_readmes(tree):

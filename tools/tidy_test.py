@@ -83,6 +83,7 @@ BROKEN = [
     ("header-guard", "common/clock.h", "#ifndef CLOCK_H\n#define CLOCK_H\n#endif\n"),
     ("cmake-glob", "cmake/a.cmake", "file(GLOB sources *.cc)\n"),
     ("cmake-unlisted", "common/unlisted.cc", "int a;\n"),
+    ("cmake-unlisted", "common/unlisted.h", header("common/unlisted.h")),
     ("readme", "no_readme/a.txt", "x\n"),
     ("readme", "wordy/README.md", "x\n" * 61),
     ("dead-link", "docs/a.md", "[there](../docs/gone.md)\n"),
@@ -125,6 +126,12 @@ class TidyTest(unittest.TestCase):
         files = {f"common/m{i}.cc": "int a;\n" for i in range(tidy_rules.MAX_MODULES + 1)}
         found = tidy_rules.check(tree(files), exceptions=[])
         self.assertEqual([(f.rule, f.path) for f in found], [("large-folder", "common")])
+
+    def test_a_file_named_by_foreach_is_listed(self):
+        files = tree({"bench/unlisted_a.cc": "int a;\n", "bench/unlisted_b.cc": "int a;\n"})
+        files["bench/CMakeLists.txt"] = "foreach(name IN ITEMS unlisted_a other)\n  x(${name}.cc)\nendforeach()\n"
+        files["bench/unlisted_a.h"] = header("bench/unlisted_a.h")
+        self.assertEqual([f.path for f in tidy_rules.check(files, exceptions=[])], ["bench/unlisted_b.cc"])
 
     def test_findings_name_the_line(self):
         found = tidy_rules.check(tree({"common/a.cc": "/* one\ntwo */\nt.detach();\n"}), exceptions=[])
