@@ -2,10 +2,12 @@
 
 #include <spdlog/async_logger.h>
 #include <spdlog/details/thread_pool.h>
-#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
 #include <cmath>
+#include <mutex>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -27,6 +29,19 @@ std::string_view SeverityName(LogLevel level) {
   }
   return "";
 }
+
+class FunctionSink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit FunctionSink(std::function<void(std::string_view)> write) : write_(std::move(write)) {}
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& line) override {
+    write_({line.payload.data(), line.payload.size()});
+  }
+  void flush_() override {}
+
+  const std::function<void(std::string_view)> write_;
+};
 
 void AppendValue(const LogField& field, std::string& line) {
   if (const auto* text = std::get_if<std::string_view>(&field.value)) {
@@ -57,10 +72,10 @@ struct Log::Output {
 Log::Log(const Options& options)
     : clock_(*options.clock), level_(options.level), output_(new Output) {
   spdlog::sink_ptr sink;
-  if (options.out == nullptr) {
-    sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  if (options.write) {
+    sink = std::make_shared<FunctionSink>(options.write);
   } else {
-    sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(*options.out, /*force_flush=*/true);
+    sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
   }
   sink->set_pattern("%v");
   output_->pool = std::make_shared<spdlog::details::thread_pool>(options.max_queued, 1);

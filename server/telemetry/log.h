@@ -11,10 +11,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
-#include <ostream>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -38,8 +38,9 @@ class Log {
   struct Options {
     LogLevel level = LogLevel::kInfo;
     const Clock* clock = &SystemClock();
-    std::ostream* out = nullptr;  // for tests; nullptr = standard error. Outlives the log.
-    size_t max_queued = 8192;     // lines
+    // Takes each line (without its end) on the log's own thread; empty = standard error.
+    std::function<void(std::string_view line)> write;
+    size_t max_queued = 8192;  // lines
   };
 
   explicit Log(const Options& options);
