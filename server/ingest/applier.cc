@@ -24,7 +24,7 @@ class QueueApplier final : public Applier {
         batch_(catalog, store, {options.max_batch_bytes, options.sweep_slice_rows}, stopping_) {}
   ~QueueApplier() override { Stop(); }
 
-  void Start() override;
+  absl::Status Start() override;
   void Stop() override;
   absl::Status Queue(Work work) override;
   void RestartSource(std::string_view source) override { queue_.Restart(source); }
@@ -78,12 +78,14 @@ class QueueApplier final : public Applier {
   std::unique_ptr<BackgroundWorker> worker_ TIDEMARK_GUARDED_BY(mutex_);
 };
 
-void QueueApplier::Start() {
+absl::Status QueueApplier::Start() {
+  TIDEMARK_RETURN_IF_ERROR(batch_.Open());
   MutexLock lock(mutex_);
   TIDEMARK_CHECK(!worker_ && !stopped_);
   worker_ = std::make_unique<BackgroundWorker>(BackgroundWorker::Options{.name = "applier"},
                                                [this] { ApplyWaiting(); });
   worker_->Trigger();
+  return absl::OkStatus();
 }
 
 void QueueApplier::Stop() {

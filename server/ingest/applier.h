@@ -47,8 +47,10 @@ class Applier {
  public:
   virtual ~Applier() = default;  // Stop()
 
-  // Work may be queued before. Not after Stop.
-  virtual void Start() = 0;
+  // Commits what the store holds uncommitted (tables the catalog created), then applies. An error
+  // of the store: it takes no writes; Stop still works. Once only, not after Stop. Work may be
+  // queued before.
+  virtual absl::Status Start() = 0;
   // Applies nothing more after the batch in hand (a transaction of many events in hand is
   // abandoned); `done` of what is still queued is called with SHUTTING_DOWN. Idempotent.
   virtual void Stop() = 0;

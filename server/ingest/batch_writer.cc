@@ -56,6 +56,11 @@ absl::Status BatchWriter::Load() {
   return absl::OkStatus();
 }
 
+absl::Status BatchWriter::Open() {
+  TIDEMARK_RETURN_IF_ERROR(Load());
+  return Commit({}).status();
+}
+
 bool BatchWriter::ChangesDegraded(const Work& work) const {
   return work.degraded && *work.degraded != (degraded_.count(work.source) > 0);
 }

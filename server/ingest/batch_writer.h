@@ -42,6 +42,9 @@ class BatchWriter {
   BatchWriter(const tables::Catalog& catalog, state::StateStore& store, BatchWriterOptions options,
               const std::atomic<bool>& stopping);
 
+  // Makes what lies in the writer already durable and visible: tables the catalog created.
+  absl::Status Open();
+
   // True when the next step of `work` must not share a batch with what is staged: it is written in
   // chunks, or changes which tables are degraded, which a batch records for all of its snapshots.
   bool WantsOwnBatch(const Work& work, const CopyEndPlace& place) const;
