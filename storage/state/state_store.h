@@ -39,6 +39,7 @@ struct StateOptions {
   StampEncoder stamp_encoder;           // required
   std::function<std::string()> random;  // 16 random bytes; empty = the system's
   leveldb::Env* env = nullptr;          // file system; nullptr = the real one (tests inject)
+  std::string host;                     // names this machine; empty = the system's name for it
 };
 
 // Numbers since the store was opened, and sizes now. For metrics; reading them takes no lock the
@@ -52,6 +53,9 @@ struct StateCounters {
 class LevelDbStore : public StateStore {
  public:
   virtual StateCounters Counters() const = 0;
+  // Merges all files on disk into the fewest, as happens by and by anyway. Takes long; reads and
+  // writes go on meanwhile. For tests and tools.
+  virtual void Compact() = 0;
 };
 
 // Opens or creates the store in options.dir and recovers it: an open transaction is undone, ids and

@@ -1,0 +1,227 @@
+#include "storage/state/engine/staging.h"
+
+#include <array>
+#include <utility>
+
+#include "common/error.h"
+#include "common/strings.h"
+#include "storage/state/tuple_key.h"
+
+namespace tidemark::state::engine {
+namespace {
+
+// Of a node and its two strings, beside their bytes.
+constexpr size_t kEntryOverheadBytes = 96;
+constexpr size_t kMaxRememberedBytes = 4 << 20;
+
+size_t BytesOf(std::string_view key, const std::optional<std::string>& value) {
+  return key.size() + (value.has_value() ? value->size() : 0) + kEntryOverheadBytes;
+}
+
+// The entries of a layer under a prefix, walked one way.
+class LayerWalk {
+ public:
+  LayerWalk(const Layer::Entries& entries, std::string_view prefix, std::string_view from,
+            bool reverse)
+      : prefix_(prefix), reverse_(reverse), begin_(entries.begin()), end_(entries.end()) {
+    if (!reverse) {
+      at_ = entries.lower_bound(from.empty() ? prefix : from);
+      valid_ = at_ != end_;
+    } else {
+      const std::string prefix_end = PrefixEnd(prefix);
+      at_ = from.empty() ? (prefix_end.empty() ? end_ : entries.lower_bound(prefix_end))
+                         : entries.upper_bound(from);
+      valid_ = at_ != begin_;
+      if (valid_) --at_;
+    }
+    CheckPrefix();
+  }
+
+  bool valid() const { return valid_; }
+  std::string_view key() const { return at_->first; }
+  const std::optional<std::string>& value() const { return at_->second; }
+  void Next() {
+    if (reverse_) {
+      valid_ = at_ != begin_;
+      if (valid_) --at_;
+    } else {
+      ++at_;
+      valid_ = at_ != end_;
+    }
+    CheckPrefix();
+  }
+
+ private:
+  void CheckPrefix() { valid_ = valid_ && key().substr(0, prefix_.size()) == prefix_; }
+
+  const std::string prefix_;
+  const bool reverse_;
+  const Layer::Entries::const_iterator begin_, end_;
+  Layer::Entries::const_iterator at_;
+  bool valid_ = false;
+};
+
+// The same of LevelDB.
+class DatabaseWalk {
+ public:
+  DatabaseWalk(const Database& database, std::string_view prefix, std::string_view from,
+               bool reverse)
+      : prefix_(prefix), reverse_(reverse), iterator_(database.NewIterator(false)) {
+    if (!reverse) {
+      iterator_->Seek(ToSlice(from.empty() ? prefix : from));
+      return;
+    }
+    const std::string end = from.empty() ? PrefixEnd(prefix) : std::string(from) + '\0';
+    if (end.empty()) {
+      iterator_->SeekToLast();
+      return;
+    }
+    iterator_->Seek(end);
+    if (iterator_->Valid()) {
+      iterator_->Prev();
+    } else {
+      iterator_->SeekToLast();
+    }
+  }
+
+  bool valid() const { return iterator_->Valid() && iterator_->key().starts_with(prefix_); }
+  std::string_view key() const { return ToView(iterator_->key()); }
+  std::string_view value() const { return ToView(iterator_->value()); }
+  void Next() {
+    if (reverse_) {
+      iterator_->Prev();
+    } else {
+      iterator_->Next();
+    }
+  }
+  absl::Status status() const { return IteratorStatus(*iterator_); }
+
+ private:
+  const std::string prefix_;
+  const bool reverse_;
+  const std::unique_ptr<leveldb::Iterator> iterator_;
+};
+
+}  // namespace
+
+void Layer::Set(std::string key, std::optional<std::string> value) {
+  bytes_ += BytesOf(key, value);
+  const auto [at, inserted] = entries_.try_emplace(std::move(key));
+  if (!inserted) bytes_ -= BytesOf(at->first, at->second);
+  at->second = std::move(value);
+}
+
+const std::optional<std::string>* Layer::Find(std::string_view key) const {
+  const auto at = entries_.find(key);
+  return at == entries_.end() ? nullptr : &at->second;
+}
+
+void Layer::Absorb(Layer* other) {
+  if (entries_.empty()) {
+    std::swap(entries_, other->entries_);
+    std::swap(bytes_, other->bytes_);
+  } else {
+    while (!other->entries_.empty()) {
+      auto node = other->entries_.extract(other->entries_.begin());
+      Set(std::move(node.key()), std::move(node.mapped()));
+    }
+  }
+  other->Clear();
+}
+
+void Layer::Clear() {
+  entries_.clear();
+  bytes_ = 0;
+}
+
+absl::StatusOr<std::optional<std::string>> Staging::Get(std::string_view key) {
+  for (const Layer* layer : {&open_, &ended_}) {
+    if (const std::optional<std::string>* staged = layer->Find(key)) return *staged;
+  }
+  std::string value;
+  bool found = false;
+  TIDEMARK_RETURN_IF_ERROR(database_.Get(key, &value, &found));
+  if (!found) return std::nullopt;
+  return value;
+}
+
+absl::StatusOr<std::optional<std::string>> Staging::GetRemembered(std::string_view key) {
+  for (const Layer* layer : {&open_, &ended_}) {
+    if (const std::optional<std::string>* staged = layer->Find(key)) return *staged;
+  }
+  const auto at = remembered_.find(ToAbsl(key));
+  if (at != remembered_.end()) return at->second;
+  std::optional<std::string> result;
+  std::string value;
+  bool found = false;
+  TIDEMARK_RETURN_IF_ERROR(database_.Get(key, &value, &found));
+  if (found) result = std::move(value);
+  if (remembered_bytes_ > kMaxRememberedBytes) Forget();
+  remembered_bytes_ += BytesOf(key, result);
+  remembered_.emplace(key, result);
+  return result;
+}
+
+absl::Status Staging::Visit(std::string_view prefix, std::string_view from, bool reverse,
+                            const Visitor& visit) const {
+  LayerWalk open(open_.entries(), prefix, from, reverse);
+  LayerWalk ended(ended_.entries(), prefix, from, reverse);
+  DatabaseWalk stored(database_, prefix, from, reverse);
+  const auto first = [reverse](std::string_view a, std::string_view b) {
+    return reverse ? a > b : a < b;
+  };
+  while (open.valid() || ended.valid() || stored.valid()) {
+    std::string key;
+    bool any = false;
+    const auto consider = [&](std::string_view candidate) {
+      if (!any || first(candidate, key)) key = std::string(candidate);
+      any = true;
+    };
+    if (open.valid()) consider(open.key());
+    if (ended.valid()) consider(ended.key());
+    if (stored.valid()) consider(stored.key());
+
+    // The newest layer that has the key decides; all of them move past it.
+    const bool in_open = open.valid() && open.key() == key;
+    const bool in_ended = ended.valid() && ended.key() == key;
+    const bool in_stored = stored.valid() && stored.key() == key;
+    std::optional<std::string_view> value;
+    if (in_open) {
+      if (open.value().has_value()) value = *open.value();
+    } else if (in_ended) {
+      if (ended.value().has_value()) value = *ended.value();
+    } else {
+      value = stored.value();
+    }
+    if (value.has_value() && !visit(key, *value)) return absl::OkStatus();
+    if (in_open) open.Next();
+    if (in_ended) ended.Next();
+    if (in_stored) stored.Next();
+  }
+  return stored.status();
+}
+
+void Staging::EndSnapshot() {
+  ended_.Absorb(&open_);
+  in_snapshot_ = false;
+}
+
+void Staging::AbandonSnapshot() {
+  open_.Clear();
+  in_snapshot_ = false;
+}
+
+void Staging::Put(std::string key, std::string value) {
+  (in_snapshot_ ? open_ : ended_).Set(std::move(key), std::move(value));
+}
+
+void Staging::Delete(std::string key) {
+  (in_snapshot_ ? open_ : ended_).Set(std::move(key), std::nullopt);
+}
+
+void Staging::Forget() {
+  remembered_.clear();
+  remembered_bytes_ = 0;
+}
+
+}  // namespace tidemark::state::engine

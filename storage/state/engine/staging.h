@@ -1,0 +1,87 @@
+// What the writer has put but not written yet, over what LevelDB holds.
+#ifndef TIDEMARK_STORAGE_STATE_ENGINE_STAGING_H_
+#define TIDEMARK_STORAGE_STATE_ENGINE_STAGING_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "storage/state/engine/database.h"
+#include "storage/state/engine/row_cache.h"
+
+namespace tidemark::state::engine {
+
+// LevelDB keys with their new values; nullopt deletes.
+class Layer {
+ public:
+  using Entries = absl::btree_map<std::string, std::optional<std::string>, std::less<>>;
+
+  void Set(std::string key, std::optional<std::string> value);
+  // The staged value, or nullptr when the key is not staged.
+  const std::optional<std::string>* Find(std::string_view key) const;
+  // Takes over everything of `other`, which wins.
+  void Absorb(Layer* other);
+  void Clear();
+
+  const Entries& entries() const { return entries_; }
+  bool empty() const { return entries_.empty(); }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  Entries entries_;
+  size_t bytes_ = 0;
+};
+
+// Two layers: `ended` is the batch so far, `open` the snapshot being written. Not thread-safe.
+class Staging {
+ public:
+  explicit Staging(const Database& database) : database_(database) {}
+
+  // --- Reading through: open, then ended, then LevelDB.
+
+  // nullopt: absent.
+  absl::StatusOr<std::optional<std::string>> Get(std::string_view key);
+  // Like Get; remembers what LevelDB said until the next write, since the writer asks for a row
+  // before it changes it.
+  absl::StatusOr<std::optional<std::string>> GetRemembered(std::string_view key);
+  // Entries whose LevelDB key starts with `prefix`, in key order from the first key >= `from`, or
+  // backwards from the last key <= `from` (empty: from the prefix's start or end), until `visit`
+  // returns false.
+  using Visitor = std::function<bool(std::string_view key, std::string_view value)>;
+  absl::Status Visit(std::string_view prefix, std::string_view from, bool reverse,
+                     const Visitor& visit) const;
+
+  // --- Writing: into `open` while a snapshot is, else into `ended`.
+
+  void BeginSnapshot() { in_snapshot_ = true; }
+  void EndSnapshot();      // `open` becomes part of `ended`
+  void AbandonSnapshot();  // `open` is dropped
+  void Put(std::string key, std::string value);
+  void Delete(std::string key);
+
+  // --- For writing to LevelDB.
+
+  const Layer& ended() const { return ended_; }
+  const Layer& open() const { return open_; }
+  void ClearEnded() { ended_.Clear(); }
+  void ClearOpen() { open_.Clear(); }
+  // LevelDB has changed.
+  void Forget();
+
+ private:
+  const Database& database_;
+  bool in_snapshot_ = false;
+  Layer ended_;
+  Layer open_;
+  absl::flat_hash_map<std::string, std::optional<std::string>> remembered_;
+  size_t remembered_bytes_ = 0;
+};
+
+}  // namespace tidemark::state::engine
+
+#endif  // TIDEMARK_STORAGE_STATE_ENGINE_STAGING_H_
