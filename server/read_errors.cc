@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/error.h"
 #include "common/limits.h"
@@ -12,6 +13,12 @@ namespace {
 
 // Long enough not to be asked again at once by everybody, short beside a commit's usual delay.
 constexpr absl::Duration kRetryAfter = absl::Milliseconds(200);
+
+// "was last seen complete 1.5s ago".
+std::string LastSeen(absl::Duration lag) {
+  if (lag == absl::InfiniteDuration()) return "was never seen complete";
+  return absl::StrCat("was last seen complete ", SpanText(lag), " ago");
+}
 
 std::string Hex(const state::Incarnation& incarnation) {
   return ToHex({reinterpret_cast<const char*>(incarnation.data()), incarnation.size()});
@@ -35,15 +42,14 @@ absl::Status TooStale(const std::vector<SourceLag>& lags, absl::Duration limit) 
   for (size_t i = 0; i < lags.size() && i < limits::kMaxErrorListNames; ++i) {
     absl::StrAppend(&sources, i == 0 ? "" : ",", lags[i].source, "=", SpanText(lags[i].lag));
   }
-  return MakeError(
-      Reason::kStateTooStale,
-      absl::StrCat("Source ", lags[0].source, " was last seen complete ", SpanText(lags[0].lag),
-                   " ago, more than ", SpanText(limit), ". Lags: ", sources, "."),
-      {{"source", lags[0].source},
-       {"lag", SpanText(lags[0].lag)},
-       {"max_staleness", SpanText(limit)},
-       {"sources", sources},
-       {"source_count", absl::StrCat(lags.size())}});
+  return MakeError(Reason::kStateTooStale,
+                   absl::StrCat("Source ", lags[0].source, " ", LastSeen(lags[0].lag), "; at most ",
+                                SpanText(limit), " is allowed. Lags: ", sources, "."),
+                   {{"source", lags[0].source},
+                    {"lag", SpanText(lags[0].lag)},
+                    {"max_staleness", SpanText(limit)},
+                    {"sources", sources},
+                    {"source_count", absl::StrCat(lags.size())}});
 }
 
 absl::Status SnapshotNotReached(state::SnapshotId wanted, state::SnapshotId current,
@@ -54,8 +60,7 @@ absl::Status SnapshotNotReached(state::SnapshotId wanted, state::SnapshotId curr
   if (!lags.empty()) {
     metadata.push_back({"source", lags[0].source});
     metadata.push_back({"lag", SpanText(lags[0].lag)});
-    behind = absl::StrCat(" Source ", lags[0].source, " was last seen complete ",
-                          SpanText(lags[0].lag), " ago.");
+    behind = absl::StrCat(" Source ", lags[0].source, " ", LastSeen(lags[0].lag), ".");
   }
   return MakeError(Reason::kNotYetApplied,
                    absl::StrCat("Snapshot ", wanted, " is not applied yet; the newest is ", current,
@@ -79,9 +84,8 @@ absl::Status PositionNotReached(const std::string& wanted, state::SnapshotId cur
 absl::Status SourceBehind(const SourceLag& lag, std::string_view state) {
   return MakeError(
       Reason::kSourceBehind,
-      absl::StrCat("Source ", lag.source, " (", ToAbsl(state),
-                   ") was not caught up in time; it was last seen complete ", SpanText(lag.lag),
-                   " ago."),
+      absl::StrCat("Source ", lag.source, " (", ToAbsl(state), ") was not caught up in time; it ",
+                   LastSeen(lag.lag), "."),
       {{"source", lag.source}, {"lag", SpanText(lag.lag)}, {"state", std::string(state)}});
 }
 
@@ -90,14 +94,14 @@ absl::Status TokenError(const absl::Status& status, const std::string& field,
   switch (ReasonOf(status)) {
     case Reason::kTokenMalformed:
       return MakeError(Reason::kTokenMalformed,
-                       absl::StrCat(field, ": not a snapshot token, or damaged or cut. Use tokens "
-                                           "exactly as they came."),
+                       absl::StrCat(field,
+                                    ": not a snapshot token, or damaged or cut. Use tokens "
+                                    "exactly as they came."),
                        {{"field", field}});
     case Reason::kStoreMismatch: {
       const absl::StatusOr<state::SnapshotToken> decoded = state::DecodeToken(token);
       if (!decoded.ok()) return status;
-      return MakeError(Reason::kStoreMismatch,
-                       absl::StrCat(field, ": ", status.message()),
+      return MakeError(Reason::kStoreMismatch, absl::StrCat(field, ": ", status.message()),
                        {{"field", field},
                         {"incarnation", Hex(reader.incarnation())},
                         {"token_incarnation", Hex(decoded->incarnation)}});
@@ -108,11 +112,11 @@ absl::Status TokenError(const absl::Status& status, const std::string& field,
 }
 
 absl::Status SnapshotInFuture(state::SnapshotId wanted, state::SnapshotId latest) {
-  return MakeError(Reason::kSnapshotInFuture,
-                   absl::StrCat("This store has not made snapshot ", wanted, " yet; the newest is ",
-                                latest, ". Use at_least to wait for one."),
-                   {{"snapshot_id", absl::StrCat(wanted)},
-                    {"latest_snapshot_id", absl::StrCat(latest)}});
+  return MakeError(
+      Reason::kSnapshotInFuture,
+      absl::StrCat("This store has not made snapshot ", wanted, " yet; the newest is ", latest,
+                   ". Use at_least to wait for one."),
+      {{"snapshot_id", absl::StrCat(wanted)}, {"latest_snapshot_id", absl::StrCat(latest)}});
 }
 
 absl::Status SnapshotExpired(const state::StateReader& reader, state::SnapshotId oldest,
@@ -127,6 +131,18 @@ absl::Status SnapshotExpired(const state::StateReader& reader, state::SnapshotId
                    ". Read at latest or at oldest_token; a watch reads at latest and goes on "
                    "after the token of that answer."),
       std::move(metadata));
+}
+
+absl::Status ExplainExpired(const state::StateReader& reader, const absl::Status& status,
+                            std::string_view what) {
+  state::SnapshotId oldest = state::kNoSnapshot;
+  if (ReasonOf(status) != Reason::kSnapshotExpired ||
+      !absl::SimpleAtoi(MetadataValue(status, "oldest"), &oldest)) {
+    return status;
+  }
+  state::SnapshotId wanted = state::kNoSnapshot;
+  (void)absl::SimpleAtoi(MetadataValue(status, "snapshot_id"), &wanted);
+  return SnapshotExpired(reader, oldest, what, wanted);
 }
 
 }  // namespace tidemark

@@ -33,10 +33,13 @@ absl::Status TokenError(const absl::Status& status, const std::string& field,
                         std::string_view token, const state::StateReader& reader);
 // SNAPSHOT_IN_FUTURE.
 absl::Status SnapshotInFuture(state::SnapshotId wanted, state::SnapshotId latest);
-// SNAPSHOT_EXPIRED; `oldest` is the oldest one to read instead, `what` the subject of the message
-// ("Snapshot 17"), `wanted` its id when it is known.
+// SNAPSHOT_EXPIRED with the token of the oldest snapshot to read instead; `oldest` names it, `what`
+// is the subject of the message ("Snapshot 17"), `wanted` its id when it is known.
 absl::Status SnapshotExpired(const state::StateReader& reader, state::SnapshotId oldest,
                              std::string_view what, state::SnapshotId wanted = state::kNoSnapshot);
+// The same from the store's own SNAPSHOT_EXPIRED. Other statuses stay as they are.
+absl::Status ExplainExpired(const state::StateReader& reader, const absl::Status& status,
+                            std::string_view what);
 
 }  // namespace tidemark
 

@@ -321,12 +321,10 @@ absl::StatusOr<ReadView> Resolver::ReadNow(const Requirement& requirement, Table
       return view;
   }
   if (!point.ok()) {
-    const Reason reason = ReasonOf(point.status());
-    if (reason == Reason::kSnapshotInFuture) {
+    if (ReasonOf(point.status()) == Reason::kSnapshotInFuture) {
       return SnapshotInFuture(requirement.snapshot, publication->id());
     }
-    if (reason != Reason::kSnapshotExpired) return point.status();
-    return SnapshotExpired(reader_, publication->floor(), wanted, requirement.snapshot);
+    return ExplainExpired(reader_, point.status(), wanted);
   }
   view.point = *std::move(point);
   return view;

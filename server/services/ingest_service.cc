@@ -15,8 +15,8 @@ void IngestService::Bind(ServiceBinder& binder) {
   binder.Unary("ResumeSource", this, &IngestService::ResumeSource, RunOn::kExecutor);
 }
 
-absl::Status IngestService::ListSources(const v1::ListSourcesRequest& request,
-                                        CallContext& context, v1::ListSourcesResponse* response) {
+absl::Status IngestService::ListSources(const v1::ListSourcesRequest& request, CallContext& context,
+                                        v1::ListSourcesResponse* response) {
   TIDEMARK_ASSIGN_OR_RETURN(
       *response->mutable_next_page_token(),
       ListPage(

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/error.h"
@@ -165,13 +164,8 @@ absl::Status ExplainTableError(const absl::Status& status, const tables::Table& 
                         {"rows_estimated", absl::StrCat(progress.rows_estimated)}},
                        absl::Seconds(1));
     }
-    case Reason::kSnapshotExpired: {
-      state::SnapshotId oldest = state::kNoSnapshot;
-      if (!absl::SimpleAtoi(MetadataValue(status, "oldest"), &oldest)) return status;
-      state::SnapshotId wanted = state::kNoSnapshot;
-      (void)absl::SimpleAtoi(MetadataValue(status, "snapshot_id"), &wanted);
-      return SnapshotExpired(reader, oldest, absl::StrCat("That state of table ", name), wanted);
-    }
+    case Reason::kSnapshotExpired:
+      return ExplainExpired(reader, status, absl::StrCat("That state of table ", name));
     default:
       return status;
   }

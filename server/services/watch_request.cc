@@ -81,10 +81,13 @@ absl::StatusOr<state::SnapshotId> FindStart(const v1::WatchChangesRequest& reque
     TIDEMARK_ASSIGN_OR_RETURN(start, ParseAfter(request.after(), reader, publication));
   }
   for (const tables::Table* table : spec.tables) {
-    TIDEMARK_ASSIGN_OR_RETURN(const state::ReadPoint point, reader.PointAt(publication, start));
+    const absl::StatusOr<state::ReadPoint> point = reader.PointAt(publication, start);
+    if (!point.ok()) {
+      return ExplainExpired(reader, point.status(), absl::StrCat("Snapshot ", start));
+    }
     // No key is empty: this asks only whether the table can be read there.
     state::StoredRow none;
-    const absl::Status readable = reader.Get(point, table->id, "", &none);
+    const absl::Status readable = reader.Get(*point, table->id, "", &none);
     if (readable.ok()) continue;
     state::SnapshotId first = state::kNoSnapshot;
     if (earliest && ReasonOf(readable) == Reason::kSnapshotExpired &&

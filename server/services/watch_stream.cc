@@ -192,10 +192,8 @@ absl::StatusOr<WatchStream::Next> WatchStream::BuildFromStore() {
   }
   const absl::StatusOr<ChangeReader::Outcome> outcome = store_->Next(kEntriesPerTask, &message_);
   if (!outcome.ok()) {
-    if (ReasonOf(outcome.status()) != Reason::kSnapshotExpired) return outcome.status();
-    return SnapshotExpired(parts_.reader, parts_.reader.Latest()->floor(),
-                           absl::StrCat("The changes after snapshot ", store_->position()),
-                           store_->position());
+    return ExplainExpired(parts_.reader, outcome.status(),
+                          absl::StrCat("What follows snapshot ", store_->position()));
   }
   built_position_ = store_->position();
   if (*outcome == ChangeReader::Outcome::kMessage) return Next::kMessage;
