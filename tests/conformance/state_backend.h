@@ -13,10 +13,11 @@
 namespace tidemark::state {
 
 // What a backend may lack. Every opt-out is named and explained where the backend is defined
-// (state_store_conformance.cc).
+// (state_backend.cc).
 enum class Feature {
   kRestart,       // what was committed is there when the store is opened again
   kWriteFailure,  // a write can fail
+  kWholeBatches,  // the snapshots of a batch are published by its Commit alone, all at once
 };
 
 // A store under test and its world. One per test.
@@ -45,8 +46,10 @@ inline void PrintTo(const BackendFactory& factory, std::ostream* os) { *os << fa
 std::string TestStamp(const SnapshotInfo& info, std::string_view token, bool degraded);
 
 // The reference model; LevelDB with its usual batches; LevelDB that writes every snapshot of more
-// than a few rows in chunks and has no row cache; LevelDB compacted after every commit.
+// than a row in chunks and has no row cache; LevelDB compacted after every commit.
 std::vector<BackendFactory> AllBackends();
+// Those of them that have the feature.
+std::vector<BackendFactory> BackendsWith(Feature feature);
 
 }  // namespace tidemark::state
 

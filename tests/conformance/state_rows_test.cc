@@ -10,7 +10,6 @@ using testing::IsOk;
 using ::testing::Optional;
 using testing::ReasonIs;
 
-
 TEST_P(StateStoreConformance, ANewStoreIsAtSnapshotOneAndEmpty) {
   EXPECT_EQ(reader().Latest()->id(), kFirstSnapshot);
   EXPECT_EQ(reader().Latest()->floor(), kFirstSnapshot);
