@@ -67,6 +67,7 @@ bool BatchWriter::ChangesDegraded(const Work& work) const {
 
 bool BatchWriter::WantsOwnBatch(const Work& work, const CopyEndPlace& place) const {
   if (!staged_) return false;
+  if (degraded_changed_) return true;
   if (work.events && work.events->total_bytes() + staged_bytes() > options_.max_batch_bytes) {
     return true;
   }
@@ -202,7 +203,8 @@ void BatchWriter::Note(const Work& work) {
   state::SourceMark& mark = marks_[work.source];
   mark.source = work.source;
   if (!work.position.empty()) mark.position = work.position;
-  if (!work.degraded) return;
+  if (!ChangesDegraded(work)) return;
+  degraded_changed_ = true;
   if (*work.degraded) {
     degraded_.insert(work.source);
   } else {
@@ -234,7 +236,7 @@ absl::StatusOr<BatchCounts> BatchWriter::Commit(const std::vector<state::SourceM
   for (const auto& [source, mark] : marks_) info.sources.push_back(mark);
   info.degraded = DegradedTables();
   const absl::Status committed = writer_.Commit(info);
-  staged_ = false;
+  staged_ = degraded_changed_ = false;
   const BatchCounts counts = std::exchange(counts_, {});
   if (!committed.ok()) {
     loaded_ = false;

@@ -45,8 +45,9 @@ class BatchWriter {
   // Makes what lies in the writer already durable and visible: tables the catalog created.
   absl::Status Open();
 
-  // True when the next step of `work` must not share a batch with what is staged: it is written in
-  // chunks, or changes which tables are degraded, which a batch records for all of its snapshots.
+  // True when the next step of `work` must not share a batch with what is staged: the batch would
+  // grow too large, or one of the two changes which tables are degraded, which a batch records for
+  // all of its snapshots.
   bool WantsOwnBatch(const Work& work, const CopyEndPlace& place) const;
 
   // Applies `work`, or its next step. True when it is complete, false when there is more to do
@@ -89,6 +90,7 @@ class BatchWriter {
   BatchCounts counts_;
   std::map<std::string, state::SourceMark> marks_;
   std::set<std::string> degraded_;  // sources
+  bool degraded_changed_ = false;   // by the last work: the batch ends with it
 };
 
 }  // namespace tidemark::ingest
