@@ -42,6 +42,11 @@ absl::StatusOr<RowEvent> RowDecoder::Decode(const pgoutput::RowChange& change) c
   }
   if (change.op != pgoutput::RowOp::kDelete) {
     TIDEMARK_RETURN_IF_ERROR(DecodeTuple(change.after, false, &event.after));
+    // What was not sent because it did not change is in the old image, when that has it: the whole
+    // row, or a key long enough to be TOASTed.
+    for (size_t i = 0; i < event.before.size(); ++i) {
+      if (event.after[i].is_unchanged()) event.after[i] = event.before[i];
+    }
   }
   return event;
 }

@@ -53,6 +53,24 @@ TEST(RowDecoderTest, OCDC03_UnchangedToastIsNotAValue) {
   EXPECT_THAT(event->after, ElementsAre(Datum::Int(7), Datum::Unchanged(), Datum::Unchanged()));
 }
 
+TEST(RowDecoderTest, UnchangedValuesAreTakenFromAnOldImageThatHasThem) {
+  pgoutput::RowChange change;
+  change.op = pgoutput::RowOp::kUpdate;
+  change.old_image = pgoutput::OldImage::kFull;
+  change.before = {Text("7"), Text("long"), Null()};
+  change.after = {Text("7"), {FieldKind::kUnchanged, {}}, Null()};
+  auto event = MakeDecoder().Decode(change);
+  ASSERT_THAT(event, IsOk());
+  EXPECT_THAT(event->after, ElementsAre(Datum::Int(7), Datum::String("long"), Datum::Unchanged()));
+
+  change.old_image = pgoutput::OldImage::kKey;
+  change.before = {Text("7"), Null(), Null()};
+  change.after = {{FieldKind::kUnchanged, {}}, {FieldKind::kUnchanged, {}}, Null()};
+  event = MakeDecoder().Decode(change);
+  ASSERT_THAT(event, IsOk());
+  EXPECT_THAT(event->after, ElementsAre(Datum::Int(7), Datum::Unchanged(), Datum::Unchanged()));
+}
+
 TEST(RowDecoderTest, OCDC04_KeyOnlyOldImagesSayNothingOfOtherColumns) {
   pgoutput::RowChange change;
   change.op = pgoutput::RowOp::kDelete;
