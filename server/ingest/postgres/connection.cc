@@ -16,7 +16,6 @@
 namespace tidemark::ingest {
 namespace {
 
-constexpr absl::Duration kConnectTimeout = absl::Seconds(10);
 // Statements that may take as long as the source's other transactions do end by interrupt.
 constexpr int kMaxPollMillis = 60000;
 
@@ -40,8 +39,8 @@ PgRows RowsOf(const PGresult* result) {
       if (PQgetisnull(result, row, column)) {
         rows[row].push_back(std::nullopt);
       } else {
-        rows[row].emplace_back(std::string(PQgetvalue(result, row, column),
-                                           PQgetlength(result, row, column)));
+        rows[row].emplace_back(
+            std::string(PQgetvalue(result, row, column), PQgetlength(result, row, column)));
       }
     }
   }
@@ -75,12 +74,12 @@ absl::StatusOr<std::unique_ptr<PgConnection>> PgConnection::Open(const ConnectOp
   std::unique_ptr<PgConnection> connection(new PgConnection(raw, interrupt));
   // Verbose errors carry their code; libpq has no other way to tell it of a failed connection.
   PQsetErrorVerbosity(raw, PQERRORS_VERBOSE);
-  PQsetNoticeProcessor(raw, [](void*, const char*) {}, nullptr);
-  TIDEMARK_RETURN_IF_ERROR(connection->Handshake(absl::Now() + kConnectTimeout));
+  PQsetNoticeProcessor(
+      raw, [](void*, const char*) {}, nullptr);
+  TIDEMARK_RETURN_IF_ERROR(connection->Handshake(absl::Now() + options.timeout));
   PQsetErrorVerbosity(raw, PQERRORS_DEFAULT);
   PQsetnonblocking(raw, 1);
-  TIDEMARK_RETURN_IF_ERROR(
-      connection->Query(kTextFormSettings, "setting up the session").status());
+  TIDEMARK_RETURN_IF_ERROR(connection->Query(kTextFormSettings, "setting up the session").status());
   return connection;
 }
 
@@ -115,13 +114,15 @@ absl::Status PgConnection::AwaitSocket(Wait wait, absl::Time deadline, std::stri
     if (interrupt_.is_set()) return Interrupted();
     const absl::Duration left = deadline - absl::Now();
     if (left <= absl::ZeroDuration()) {
-      return Retrying(absl::StrCat("While ", ToAbsl(doing), ": the server did not answer in time."));
+      return Retrying(
+          absl::StrCat("While ", ToAbsl(doing), ": the server did not answer in time."));
     }
     short events = 0;
     if (wait != Wait::kWrite) events |= POLLIN;
     if (wait != Wait::kRead) events |= POLLOUT;
     pollfd fds[] = {{PQsocket(connection_), events, 0}, {interrupt_.fd(), POLLIN, 0}};
-    const auto millis = absl::ToInt64Milliseconds(std::min(left, absl::Milliseconds(kMaxPollMillis)));
+    const auto millis =
+        absl::ToInt64Milliseconds(std::min(left, absl::Milliseconds(kMaxPollMillis)));
     poll(fds, 2, static_cast<int>(millis) + 1);
     if (fds[0].revents != 0 && !interrupt_.is_set()) return absl::OkStatus();
   }
@@ -174,8 +175,7 @@ absl::StatusOr<PgRows> PgConnection::Query(const std::string& sql, std::string_v
   return rows;
 }
 
-absl::Status PgConnection::StartCopy(const std::string& sql, int expected,
-                                     std::string_view doing) {
+absl::Status PgConnection::StartCopy(const std::string& sql, int expected, std::string_view doing) {
   const absl::Time deadline = absl::Now() + absl::Minutes(1);
   copying_ = std::string(doing);
   TIDEMARK_RETURN_IF_ERROR(SendQuery(sql, doing, deadline));
@@ -260,6 +260,33 @@ absl::Status PgConnection::FlushSome() {
   if (left < 0) return Lost(copying_);
   wants_write_ = left > 0;
   return absl::OkStatus();
+}
+
+absl::Status PgConnection::EndCopyBoth() {
+  const absl::Time deadline = absl::Now() + absl::Minutes(1);
+  if (PQputCopyEnd(connection_, nullptr) != 1) return Lost(copying_);
+  while (true) {
+    TIDEMARK_RETURN_IF_ERROR(FlushSome());
+    FreeRow();
+    const int size = PQgetCopyData(connection_, &row_, /*async=*/1);
+    if (size < 0) return EndOfCopy();
+    if (size > 0) continue;
+    TIDEMARK_RETURN_IF_ERROR(
+        AwaitSocket(wants_write_ ? Wait::kBoth : Wait::kRead, deadline, copying_));
+    if (PQconsumeInput(connection_) == 0) return Lost(copying_);
+  }
+}
+
+void EndSession(ConnectOptions options, int backend_pid) {
+  options.timeout = absl::Milliseconds(500);
+  const WakeFd never;
+  auto connection = PgConnection::Open(options, never);
+  if (!connection.ok()) return;
+  (*connection)
+      ->Query(absl::StrCat("SELECT pg_terminate_backend(", backend_pid, ")"), "ending a session",
+              absl::Milliseconds(500))
+      .status()
+      .IgnoreError();
 }
 
 }  // namespace tidemark::ingest

@@ -24,9 +24,10 @@ using PgRow = std::vector<std::optional<std::string>>;
 using PgRows = std::vector<PgRow>;
 
 struct ConnectOptions {
-  std::string dsn;               // never shown
-  bool replication = false;      // takes replication commands beside SQL
-  std::string application_name;  // unless the DSN says another
+  std::string dsn;                             // never shown
+  bool replication = false;                    // takes replication commands beside SQL
+  std::string application_name;                // unless the DSN says another
+  absl::Duration timeout = absl::Seconds(10);  // to connect
 };
 
 // Not thread-safe. Errors are failures as failure.h describes them; after one that is no server's
@@ -62,6 +63,9 @@ class PgConnection {
   // Sends what the socket takes now and keeps the rest; see wants_write.
   absl::Status SendFrame(std::string_view frame);
   absl::Status FlushSome();
+  // Ends the stream in good order; the connection takes commands again. Frames on their way are
+  // dropped.
+  absl::Status EndCopyBoth();
   bool wants_write() const { return wants_write_; }
 
  private:
@@ -84,6 +88,10 @@ class PgConnection {
   std::string copying_;  // what the running copy is, for messages
   bool wants_write_ = false;
 };
+
+// Ends a session of ours that waits at the server and would not notice that its connection is gone.
+// Best effort, within a second.
+void EndSession(ConnectOptions options, int backend_pid);
 
 }  // namespace tidemark::ingest
 

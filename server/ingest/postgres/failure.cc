@@ -28,8 +28,7 @@ constexpr Advice kAdvice[] = {
     {"3D000", Meaning::kFailed, "Check the database name in the DSN."},
     {"42501", Meaning::kFailed,
      "The role needs REPLICATION, and USAGE on the schema and SELECT on every relation."},
-    {"53300", Meaning::kRetry,
-     "Raise max_wal_senders or max_connections, or end another session."},
+    {"53300", Meaning::kRetry, "Raise max_wal_senders or max_connections, or end another session."},
     {"53400", Meaning::kFailed,
      "Raise max_replication_slots (needs a restart), or drop a slot nobody uses."},
     {"55000", Meaning::kFailed, ""},
@@ -69,8 +68,8 @@ absl::Status Interrupted() { return absl::CancelledError("interrupted"); }
 absl::Status FailureOf(const ServerError& error, std::string_view doing) {
   const Advice* advice = AdviceFor(error.sqlstate);
   std::string detail =
-      absl::StrCat("While ", ToAbsl(doing), ": ", error.sqlstate.empty() ? "" : "the server says: ",
-                   Sentence(error.message));
+      absl::StrCat("While ", ToAbsl(doing), ": ",
+                   error.sqlstate.empty() ? "" : "the server says: ", Sentence(error.message));
   if (advice != nullptr && *advice->text != '\0') {
     absl::StrAppend(&detail, " ", advice->text);
   } else if (!error.hint.empty()) {

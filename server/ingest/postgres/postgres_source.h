@@ -11,7 +11,6 @@
 #include "common/clock.h"
 #include "server/ingest/applier.h"
 #include "server/ingest/source.h"
-#include "storage/state/state_store.h"
 #include "storage/tables/catalog.h"
 
 namespace tidemark::ingest {
@@ -21,8 +20,10 @@ struct PostgresSourceOptions {
   std::string dsn;          // libpq connection string of the system of record; never logged
   std::string slot;         // replication slot, created when missing on first contact
   std::string publication;  // must exist; several, separated by commas
-  std::vector<std::string> relations;  // "schema.table": all that feed a table, at least
-  bool resnapshot_on_gap = true;       // false: stay in GAP until resumed
+  // "schema.table", as the catalog has them, without quotes. Those that feed a table are followed
+  // whether they are listed or not; all must exist and be published.
+  std::vector<std::string> relations;
+  bool resnapshot_on_gap = true;  // false: stay in GAP until resumed
   absl::Duration probe_every = absl::Seconds(1);
   absl::Duration status_every = absl::Seconds(10);  // standby status when idle
   absl::Duration retry_min = absl::Milliseconds(100);
@@ -31,10 +32,10 @@ struct PostgresSourceOptions {
   std::string spool_dir;
 };
 
-// `catalog`, `store`'s reader, `applier` and `clock` outlive the source.
+// `catalog`, `applier` (started before the source is) and `clock` outlive the source.
 std::unique_ptr<Source> MakePostgresSource(PostgresSourceOptions options,
-                                           const tables::Catalog& catalog, state::StateStore& store,
-                                           Applier& applier, const Clock& clock);
+                                           const tables::Catalog& catalog, Applier& applier,
+                                           const Clock& clock);
 
 }  // namespace tidemark::ingest
 

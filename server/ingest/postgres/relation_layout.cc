@@ -148,20 +148,21 @@ absl::Status CheckRelation(const tables::Catalog& catalog, std::string_view sour
                            const RelationRecord& record, const SourceRelation& now,
                            const PgTypeMap& types) {
   if (record.oid != now.oid) {
-    return Gap(absl::StrCat("Relation ", now.full_name, " is another one than was copied: it was "
+    return Gap(absl::StrCat("Relation ", now.full_name,
+                            " is another one than was copied: it was "
                             "dropped and made again, or others were renamed."));
   }
   if (record.membership != now.membership) {
-    return Gap(absl::StrCat("How ", now.full_name, " is published has changed; changes may have "
+    return Gap(absl::StrCat("How ", now.full_name,
+                            " is published has changed; changes may have "
                             "been left out meanwhile."));
   }
   // Missing columns are found here.
   const absl::Status fits = PlanCopy(catalog, source, now, types).status();
   if (!fits.ok()) return fits;
   for (const ColumnLayout& copied : record.columns) {
-    const auto column =
-        std::find_if(now.columns.begin(), now.columns.end(),
-                     [&](const SourceColumn& c) { return c.name == copied.name; });
+    const auto column = std::find_if(now.columns.begin(), now.columns.end(),
+                                     [&](const SourceColumn& c) { return c.name == copied.name; });
     if (column == now.columns.end()) continue;  // no table needs it any more
     if (column->number != copied.number) {
       return Gap(absl::StrCat("Column ", copied.name, " of ", now.full_name,
@@ -182,7 +183,8 @@ absl::StatusOr<std::shared_ptr<const RowDecoder>> DecoderFor(const tables::Catal
                                                              const PgTypeMap& types) {
   const std::string name = absl::StrCat(ToAbsl(message.schema), ".", ToAbsl(message.name));
   if (record.oid != message.id) {
-    return Gap(absl::StrCat("Relation ", name, " is another one than was copied: it was dropped "
+    return Gap(absl::StrCat("Relation ", name,
+                            " is another one than was copied: it was dropped "
                             "and made again, or others were renamed."));
   }
   auto schema = std::make_shared<RelationSchema>();
@@ -193,9 +195,8 @@ absl::StatusOr<std::shared_ptr<const RowDecoder>> DecoderFor(const tables::Catal
   std::vector<bool> wanted;
   std::set<std::string> key;
   for (const pgoutput::RelationColumn& column : message.columns) {
-    const auto copied =
-        std::find_if(record.columns.begin(), record.columns.end(),
-                     [&](const ColumnLayout& c) { return c.name == column.name; });
+    const auto copied = std::find_if(record.columns.begin(), record.columns.end(),
+                                     [&](const ColumnLayout& c) { return c.name == column.name; });
     const bool is_wanted = copied != record.columns.end();
     if (is_wanted) {
       if (absl::Status same = CheckColumn(name, *copied, column.type, column.modifier);
@@ -210,12 +211,17 @@ absl::StatusOr<std::shared_ptr<const RowDecoder>> DecoderFor(const tables::Catal
               column_types.back()->name, schema.get());
   }
   if (absl::Status fits = CheckSchema(catalog, *schema, {}); !fits.ok()) return fits;
-  // A full image has every key; another must have exactly the copied one.
-  if (!schema->full_old_images) {
-    if (absl::Status same = CheckKey(name, record, key); !same.ok()) return same;
+  // A full image has every column, so only the copied key counts, while it is there; another must
+  // have exactly that key.
+  if (schema->full_old_images) {
+    key.clear();
+    for (const tables::RelationColumn& column : schema->columns) {
+      if (column.key) key.insert(column.name);
+    }
   }
-  return std::shared_ptr<const RowDecoder>(std::make_shared<RowDecoder>(
-      std::move(schema), std::move(column_types), std::move(wanted)));
+  if (absl::Status same = CheckKey(name, record, key); !same.ok()) return same;
+  return std::shared_ptr<const RowDecoder>(
+      std::make_shared<RowDecoder>(std::move(schema), std::move(column_types), std::move(wanted)));
 }
 
 }  // namespace tidemark::ingest

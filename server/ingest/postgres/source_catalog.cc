@@ -32,19 +32,19 @@ bool IsTrue(const std::optional<std::string>& text) { return text == "t"; }
 
 absl::Status CheckPublications(PgConnection& connection,
                                const std::vector<std::string>& publications) {
-  TIDEMARK_ASSIGN_OR_RETURN(
-      const PgRows rows,
-      connection.Query(absl::StrCat("SELECT pubname FROM pg_publication "
-                                    "WHERE pubname IN (",
-                                    QuoteLiterals(publications), ")"),
-                       "reading publications"));
+  TIDEMARK_ASSIGN_OR_RETURN(const PgRows rows,
+                            connection.Query(absl::StrCat("SELECT pubname FROM pg_publication "
+                                                          "WHERE pubname IN (",
+                                                          QuoteLiterals(publications), ")"),
+                                             "reading publications"));
   for (const std::string& publication : publications) {
     const bool exists = std::any_of(rows.begin(), rows.end(),
                                     [&](const PgRow& row) { return row[0] == publication; });
     if (!exists) {
       return Failed(absl::StrCat("There is no publication \"", publication,
                                  "\" at the source. Create it there: CREATE PUBLICATION ",
-                                 QuoteIdentifier(publication), " FOR TABLE ...; copying starts by "
+                                 QuoteIdentifier(publication),
+                                 " FOR TABLE ...; copying starts by "
                                  "itself then."));
     }
   }
@@ -58,28 +58,32 @@ std::string MembershipQuery(int version, const std::vector<std::string>& names,
   const bool filters = version >= kRowFilterVersion;
   // What makes up a membership: the publication, its flags, and the entries by which the relation
   // is in it. An entry that goes and comes back has another oid.
-  const std::string entry =
-      filters ? "pr.oid || ' ' || coalesce(pr.prattrs::text, '') || ' ' || "
-                "coalesce(pg_get_expr(pr.prqual, pr.prrelid), '')"
-              : "pr.oid::text";
+  const std::string entry = filters ? "pr.oid || ' ' || coalesce(pr.prattrs::text, '') || ' ' || "
+                                      "coalesce(pg_get_expr(pr.prqual, pr.prrelid), '')"
+                                    : "pr.oid::text";
   const std::string schema_entry =
       filters ? "coalesce((SELECT pn.oid::text FROM pg_publication_namespace pn "
                 "WHERE pn.pnpubid = p.oid AND pn.pnnspid = c.relnamespace), '')"
               : "''";
   return absl::StrCat(
       "SELECT n.nspname || '.' || c.relname, concat_ws(' ', p.oid, p.pubinsert, p.pubupdate, "
-      "p.pubdelete, p.pubtruncate, p.pubviaroot, coalesce((SELECT string_agg(", entry,
+      "p.pubdelete, p.pubtruncate, p.pubviaroot, coalesce((SELECT string_agg(",
+      entry,
       ", ',' ORDER BY pr.oid) FROM pg_publication_rel pr WHERE pr.prpubid = p.oid AND "
       "pr.prrelid IN (SELECT relid FROM pg_partition_ancestors(c.oid) "
-      "UNION SELECT c.oid)), ''), ", schema_entry, "), ", filters ? "pt.rowfilter" : "NULL",
+      "UNION SELECT c.oid)), ''), ",
+      schema_entry, "), ", filters ? "pt.rowfilter" : "NULL",
       ", p.pubinsert, p.pubupdate, p.pubdelete, p.pubtruncate, ",
       filters ? "array_to_string(pt.attnames, E'\\x01')" : "NULL",
       " FROM pg_publication_tables pt "
       "JOIN pg_publication p ON p.pubname = pt.pubname "
       "JOIN pg_namespace n ON n.nspname = pt.schemaname "
       "JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = pt.tablename "
-      "WHERE pt.pubname IN (", QuoteLiterals(publications), ") AND n.nspname || '.' || c.relname "
-      "IN (", QuoteLiterals(names), ") ORDER BY 1, p.oid");
+      "WHERE pt.pubname IN (",
+      QuoteLiterals(publications),
+      ") AND n.nspname || '.' || c.relname "
+      "IN (",
+      QuoteLiterals(names), ") ORDER BY 1, p.oid");
 }
 
 absl::Status ReadMemberships(PgConnection& connection, const std::vector<std::string>& names,
@@ -203,8 +207,7 @@ absl::Status ReadClasses(PgConnection& connection, const std::vector<std::string
   return absl::OkStatus();
 }
 
-absl::Status ReadColumns(PgConnection& connection,
-                         std::map<std::string, SourceRelation>* relations,
+absl::Status ReadColumns(PgConnection& connection, std::map<std::string, SourceRelation>* relations,
                          std::vector<uint32_t>* types) {
   std::map<uint32_t, SourceRelation*> by_oid;
   for (auto& [name, relation] : *relations) by_oid[relation.oid] = &relation;
@@ -260,8 +263,8 @@ struct CatalogType {
 // Types are made of types before them in a chain; a chain longer than this is no real one.
 constexpr int kMaxTypeDepth = 32;
 
-PgTypePtr BuildType(uint32_t oid, const std::map<uint32_t, CatalogType>& catalog,
-                    PgTypeMap* types, int depth) {
+PgTypePtr BuildType(uint32_t oid, const std::map<uint32_t, CatalogType>& catalog, PgTypeMap* types,
+                    int depth) {
   if (PgTypePtr known = types->Find(oid)) return known;
   const auto found = catalog.find(oid);
   PgTypePtr type;

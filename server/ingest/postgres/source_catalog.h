@@ -35,8 +35,8 @@ struct SourceRelation {
   uint64_t estimated_rows = 0;
   std::vector<SourceColumn> columns;  // those that are replicated, in order
   std::vector<std::string> generated_columns;
-  std::string membership;   // see RelationRecord
-  std::string row_filter;   // SQL condition; empty: every row is published
+  std::string membership;  // see RelationRecord
+  std::string row_filter;  // SQL condition; empty: every row is published
 };
 
 // Reads the relations named in `names`, in that order, and adds what types they use to `types`.
