@@ -47,14 +47,18 @@ endfunction()
 
 # tidemark_test(NAME x SRCS a_test.cc DEPS ... [LABELS unit|conformance|postgres|...] [TIMEOUT seconds] [ENV A=B ...])
 # One binary and one CTest entry per folder of tests; a case is run alone with --gtest_filter. A test that starts
-# another binary of ours says so with add_dependencies(x that_binary).
+# another binary of ours says so with add_dependencies(x that_binary). PCH tidemark_rpc_test_pch is for tests whose every
+# file is a gRPC client.
 function(tidemark_test)
-  cmake_parse_arguments(ARG "" "NAME;TIMEOUT" "SRCS;DEPS;LABELS;ENV" ${ARGN})
+  cmake_parse_arguments(ARG "" "NAME;TIMEOUT;PCH" "SRCS;DEPS;LABELS;ENV" ${ARGN})
+  if(NOT ARG_PCH)
+    set(ARG_PCH tidemark_test_pch)
+  endif()
   add_executable(${ARG_NAME} ${ARG_SRCS})
   target_include_directories(${ARG_NAME} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${ARG_NAME} PRIVATE tidemark_options ${ARG_DEPS} GTest::gmock GTest::gtest_main)
   target_compile_options(${ARG_NAME} PRIVATE -pthread)
-  target_precompile_headers(${ARG_NAME} REUSE_FROM tidemark_test_pch)
+  target_precompile_headers(${ARG_NAME} REUSE_FROM ${ARG_PCH})
   add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)

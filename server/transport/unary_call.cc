@@ -21,18 +21,17 @@ absl::Status TooLarge(size_t size, size_t limit) {
                    {{"size", absl::StrCat(size)}, {"limit", absl::StrCat(limit)}});
 }
 
-// A slice of `size` bytes to fill.
-std::pair<grpc::Slice, uint8_t*> MakeSlice(size_t size) {
-  const grpc::Slice slice(size);
-  return {slice, const_cast<uint8_t*>(slice.begin())};
-}
+// Where a slice's bytes may be filled in. Not to be copied before that: a small slice holds its bytes
+// itself.
+uint8_t* BytesOf(grpc::Slice& slice) { return const_cast<uint8_t*>(slice.begin()); }
 
 }  // namespace
 
 grpc::ByteBuffer JoinPieces(std::span<const std::string_view> pieces) {
   size_t size = 0;
   for (const std::string_view piece : pieces) size += piece.size();
-  auto [slice, out] = MakeSlice(size);
+  grpc::Slice slice(size);
+  uint8_t* out = BytesOf(slice);
   for (const std::string_view piece : pieces) {
     if (!piece.empty()) std::memcpy(out, piece.data(), piece.size());
     out += piece.size();
@@ -98,8 +97,8 @@ void UnaryReactor::Finish(const absl::Status& status) {
   if (size > environment_.max_message_bytes) {
     return Conclude(TooLarge(size, environment_.max_message_bytes));
   }
-  auto [slice, out] = MakeSlice(size);
-  response_->SerializeWithCachedSizesToArray(out);
+  grpc::Slice slice(size);
+  response_->SerializeWithCachedSizesToArray(BytesOf(slice));
   *wire_response_ = grpc::ByteBuffer(&slice, 1);
   Conclude(absl::OkStatus());
 }
