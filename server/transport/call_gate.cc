@@ -90,6 +90,7 @@ absl::Status CallGate::Enter(const Method& method, grpc::CallbackServerContext& 
 absl::Status CallGate::Admit(const Method& method, std::string_view authorization,
                              CallContext& context, Passage& passage) {
   if (closed_.load(std::memory_order_relaxed)) {
+    refused_closed_.fetch_add(1, std::memory_order_relaxed);
     return MakeError(Reason::kShuttingDown, "The server is stopping; retry on another connection.",
                      {}, kRetryWhenClosed);
   }
@@ -102,6 +103,8 @@ absl::Status CallGate::Admit(const Method& method, std::string_view authorizatio
         {{"queue", queue}}, kRetryWhenFull);
   }
   passage.counted_ = true;
+  passage.present_ = true;
+  present_.fetch_add(1);
   TIDEMARK_ASSIGN_OR_RETURN(CallerPtr caller, authenticator_.Authenticate(authorization));
   context.principal_ = caller->principal;
   if (!Take(caller->calls, options_.max_calls_per_caller)) {
@@ -143,7 +146,14 @@ void CallGate::SetDeadline(const Method& method, const grpc::CallbackServerConte
 }
 
 PublicError CallGate::Conclude(const absl::Status& status, const CallContext& context,
-                               const Passage& passage) {
+                               Passage& passage) {
+  if (passage.caller_ != nullptr) {
+    passage.caller_->calls.fetch_sub(1, std::memory_order_relaxed);
+  }
+  if (passage.counted_) {
+    const bool unary = passage.method_->shape == MethodShape::kUnary;
+    (unary ? calls_ : streams_).fetch_sub(1, std::memory_order_relaxed);
+  }
   const auto took = std::chrono::steady_clock::now() - passage.arrived_;
   if (status.ok()) {
     metrics_.Handled(*passage.method_, absl::StatusCode::kOk, took);
@@ -184,30 +194,34 @@ void CallGate::LogOutcome(const absl::Status& status, const PublicError& error,
 }
 
 void CallGate::Leave(Passage& passage) {
-  if (passage.caller_ != nullptr) {
-    passage.caller_->calls.fetch_sub(1, std::memory_order_relaxed);
-    passage.caller_ = nullptr;
-  }
-  if (passage.counted_) {
-    const bool unary = passage.method_->shape == MethodShape::kUnary;
-    passage.counted_ = false;
-    (unary ? calls_ : streams_).fetch_sub(1);
-    if (closed_) {
-      MutexLock lock(mutex_);
-      left_.NotifyAll();
-    }
+  if (!passage.present_) return;
+  present_.fetch_sub(1);
+  if (closed_) {
+    MutexLock lock(mutex_);
+    left_.NotifyAll();
   }
 }
 
 bool CallGate::AwaitIdle(std::chrono::nanoseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   MutexLock lock(mutex_);
-  while (calls_.load() + streams_.load() > 0) {
+  while (present_ > 0) {
     if (!left_.WaitUntil(mutex_, deadline) && std::chrono::steady_clock::now() >= deadline) {
-      return calls_.load() + streams_.load() == 0;
+      return present_ == 0;
     }
   }
   return true;
+}
+
+void CallGate::AwaitQuiet(std::chrono::nanoseconds quiet, std::chrono::nanoseconds timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  MutexLock lock(mutex_);
+  uint64_t before = 0;
+  do {
+    before = refused_closed_.load();
+    const auto until = std::min(deadline, std::chrono::steady_clock::now() + quiet);
+    while (std::chrono::steady_clock::now() < until) left_.WaitUntil(mutex_, until);
+  } while (refused_closed_.load() != before && std::chrono::steady_clock::now() < deadline);
 }
 
 }  // namespace tidemark

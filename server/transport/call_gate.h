@@ -47,7 +47,8 @@ class Passage {
   SteadyTime arrived_;
   const Method* method_ = nullptr;
   CallerPtr caller_;      // counted in caller_->calls
-  bool counted_ = false;  // in the gate's own count
+  bool counted_ = false;  // in the gate's count of calls or streams
+  bool present_ = false;  // in the gate's count of what the transport still holds
 };
 
 // Thread-safe.
@@ -62,20 +63,27 @@ class CallGate {
   absl::Status Enter(const Method& method, grpc::CallbackServerContext& transport,
                      CallContext& context, Passage& passage);
 
-  // The call's outcome is known: counts and logs it, and returns what the caller is told. Called
-  // once per call, refused ones too.
-  PublicError Conclude(const absl::Status& status, const CallContext& context,
-                       const Passage& passage);
+  // The call's outcome is known: counts and logs it, gives its place back (so that a caller who has
+  // its answer finds room for the next call), and returns what the caller is told. Called once per
+  // call, refused ones too.
+  PublicError Conclude(const absl::Status& status, const CallContext& context, Passage& passage);
 
-  // The call is gone from the transport: gives its place back.
+  // The call is gone from the transport.
   void Leave(Passage& passage) TIDEMARK_EXCLUDES(mutex_);
 
   static void Cancelled(CallContext& context) { context.cancelled_ = true; }
 
   // From now on every call is refused with SHUTTING_DOWN.
   void Close() { closed_ = true; }
-  // After Close: waits until no call is left, or `timeout` passed; whether none is.
+  // After Close: waits until the transport holds no call, or `timeout` passed; whether none is
+  // left.
   bool AwaitIdle(std::chrono::nanoseconds timeout) TIDEMARK_EXCLUDES(mutex_);
+
+  // After Close: waits until no call was refused for `quiet`, or `timeout` passed. A call that gRPC
+  // has not handed over when the server shuts down is cancelled by it, without a reason: callers
+  // who were refused and go elsewhere are not hit by that.
+  void AwaitQuiet(std::chrono::nanoseconds quiet, std::chrono::nanoseconds timeout)
+      TIDEMARK_EXCLUDES(mutex_);
 
   int calls() const { return calls_.load(std::memory_order_relaxed); }
   int streams() const { return streams_.load(std::memory_order_relaxed); }
@@ -96,6 +104,8 @@ class CallGate {
   std::atomic<bool> closed_{false};
   std::atomic<int> calls_{0};
   std::atomic<int> streams_{0};
+  std::atomic<int> present_{0};
+  std::atomic<uint64_t> refused_closed_{0};
 
   Mutex mutex_;  // only for waiting on left_
   CondVar left_;

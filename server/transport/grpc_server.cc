@@ -18,6 +18,9 @@ namespace {
 
 // How long connections get to take the goodbye once no call of ours is left.
 constexpr std::chrono::milliseconds kGoodbye{100};
+// And how long callers get to notice that they are refused.
+constexpr std::chrono::milliseconds kQuiet{20};
+constexpr std::chrono::milliseconds kMaxQuietWait{500};
 
 int ToMillis(absl::Duration duration) {
   return static_cast<int>(absl::ToInt64Milliseconds(duration));
@@ -113,6 +116,7 @@ bool Impl::Drain(absl::Duration deadline) {
   gate_.Close();
   waiting_.Drain();
   const bool idle = gate_.AwaitIdle(absl::ToChronoNanoseconds(deadline));
+  gate_.AwaitQuiet(kQuiet, kMaxQuietWait);
   // Cancels what is left: calls past the deadline, and streams of health and reflection. Returns
   // when every reactor is done.
   server_->Shutdown(std::chrono::system_clock::now() + kGoodbye);

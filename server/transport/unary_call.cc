@@ -21,8 +21,8 @@ absl::Status TooLarge(size_t size, size_t limit) {
                    {{"size", absl::StrCat(size)}, {"limit", absl::StrCat(limit)}});
 }
 
-// Where a slice's bytes may be filled in. Not to be copied before that: a small slice holds its bytes
-// itself.
+// Where a slice's bytes may be filled in. Not to be copied before that: a small slice holds its
+// bytes itself.
 uint8_t* BytesOf(grpc::Slice& slice) { return const_cast<uint8_t*>(slice.begin()); }
 
 }  // namespace
