@@ -3,6 +3,7 @@
 #ifndef TIDEMARK_SERVER_INGEST_POSTGRES_POSTGRES_SOURCE_H_
 #define TIDEMARK_SERVER_INGEST_POSTGRES_POSTGRES_SOURCE_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,6 +31,9 @@ struct PostgresSourceOptions {
   absl::Duration retry_max = absl::Seconds(10);
   size_t max_transaction_bytes = 64 << 20;
   std::string spool_dir;
+  // Called on a thread of the source whenever its state or the detail changes: for logs. Quick;
+  // must not call the source.
+  std::function<void(SourceState state, const std::string& detail)> on_state;
 };
 
 // `catalog`, `applier` (started before the source is) and `clock` outlive the source.

@@ -42,7 +42,7 @@ SourceParts::SourceParts(PostgresSourceOptions source_options, const tables::Cat
       applier(the_applier),
       clock(the_clock),
       progress(std::make_shared<Progress>(options.name, the_clock)),
-      board(std::make_shared<StatusBoard>(options.name)),
+      board(std::make_shared<StatusBoard>(options.name, options.on_state)),
       outbox(options.name, the_applier, wake) {}
 
 ConnectOptions SourceParts::connect_options(bool replication) const {

@@ -5,16 +5,20 @@
 
 namespace tidemark::ingest {
 
-StatusBoard::StatusBoard(std::string source) {
+StatusBoard::StatusBoard(std::string source, Listener listener) : listener_(std::move(listener)) {
   status_.name = std::move(source);
   status_.kind = "postgres";
   status_.atomicity = Atomicity::kTransaction;
 }
 
 void StatusBoard::Set(SourceState state, std::string detail) {
-  MutexLock lock(mutex_);
-  status_.state = state;
-  status_.detail = std::move(detail);
+  {
+    MutexLock lock(mutex_);
+    if (status_.state == state && status_.detail == detail) return;
+    status_.state = state;
+    status_.detail = detail;
+  }
+  if (listener_) listener_(state, detail);
 }
 
 void StatusBoard::SetDegraded(bool degraded) {

@@ -3,6 +3,7 @@
 #define TIDEMARK_SERVER_INGEST_POSTGRES_STATUS_BOARD_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ namespace tidemark::ingest {
 // Thread-safe.
 class StatusBoard {
  public:
-  explicit StatusBoard(std::string source);
+  using Listener = std::function<void(SourceState state, const std::string& detail)>;
+  StatusBoard(std::string source, Listener listener);
 
   void Set(SourceState state, std::string detail = "");
   void SetDegraded(bool degraded);
@@ -30,6 +32,7 @@ class StatusBoard {
   SourceStatus Get() const;
 
  private:
+  const Listener listener_;
   mutable Mutex mutex_;
   SourceStatus status_ TIDEMARK_GUARDED_BY(mutex_);
 };
