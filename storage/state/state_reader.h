@@ -62,7 +62,8 @@ class StoredRow {
   SnapshotId version() const { return version_; }
   // Wire bytes of the Row; empty when absent.
   std::string_view bytes() const { return bytes_; }
-  // State of the row's groups, as the writer gave it (for ExplainRow).
+  // State of the row's groups, as the writer gave it (for ExplainRow). Changes in place: a read at
+  // an older snapshot, or through an older publication, may show a newer one than was current then.
   std::string_view meta() const { return meta_; }
   std::shared_ptr<const void> owner() const { return owner_; }
 

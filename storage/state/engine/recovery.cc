@@ -28,11 +28,12 @@ absl::StatusOr<std::string> GetMeta(const Database& database, std::string_view n
   return value;
 }
 
-absl::Status FinishUndo(Database& database, StoreState* state) {
+absl::Status FinishUndo(Database& database, StoreState* state, uint64_t* undone) {
   while (state->open != kNoSnapshot) {
     leveldb::WriteBatch batch;
     TIDEMARK_RETURN_IF_ERROR(MakeUndoOfLastChunk(database, state, &batch));
     TIDEMARK_RETURN_IF_ERROR(WriteOrFail(database, &batch));
+    ++*undone;
   }
   while (state->undo_cleaned < state->undo_begin) {
     leveldb::WriteBatch batch;
@@ -135,7 +136,7 @@ absl::StatusOr<Recovered> Recover(Database& database) {
   if (!ParseState(bytes, &recovered.state)) {
     return DataDamaged("the store's state record does not decode");
   }
-  TIDEMARK_RETURN_IF_ERROR(FinishUndo(database, &recovered.state));
+  TIDEMARK_RETURN_IF_ERROR(FinishUndo(database, &recovered.state, &recovered.undone_chunks));
   TIDEMARK_ASSIGN_OR_RETURN(recovered.tables, ReadTables(database));
   TIDEMARK_ASSIGN_OR_RETURN(recovered.pins, ReadPins(database));
   TIDEMARK_ASSIGN_OR_RETURN(recovered.newest, ReadNewest(database, recovered.state.published));

@@ -22,6 +22,7 @@ LevelDbWriter::LevelDbWriter(Engine& engine, Recovered recovered)
       ended_tables_(recovered.tables) {
   live_.sources = recovered.newest.MarksAtEnd();
   recorder_.Restore(recovered.newest);
+  engine_.counters.undone = recovered.undone_chunks;
   Publish();
 }
 

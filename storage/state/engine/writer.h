@@ -22,6 +22,7 @@ struct Recovered {
   TableSet tables;
   SnapshotRecord newest;
   PinSet pins;
+  uint64_t undone_chunks = 0;  // of a transaction that was left open
 };
 
 // One thread. `engine` outlives it.
