@@ -111,8 +111,10 @@ class TourTest : public ::testing::Test {
   void AwaitServing() {
     const absl::Time deadline = absl::Now() + absl::Seconds(60);
     const std::string row =
-        R"sh(grpcurl -plaintext -d '{"table": "customer_state", "key": [{"string_value": "C-00007"}]}' )sh"
-        "127.0.0.1:7400 tidemark.v1.StateService/GetRow";
+        "grpcurl -plaintext -d '"
+        R"({"table": "customer_state",)"
+        R"( "key": [{"string_value": "C-00007"}]})"
+        "' 127.0.0.1:7400 tidemark.v1.StateService/GetRow";
     for (;;) {
       // Nothing tells of a copy's end but asking; the wait ends early when the server dies.
       ASSERT_EQ(server_->Wait(absl::Milliseconds(20)), std::nullopt)
