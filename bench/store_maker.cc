@@ -7,7 +7,7 @@
 #include "common/error.h"
 #include "storage/state/state_store.h"
 #include "storage/tables/catalog.h"
-#include "storage/tables/merger.h"
+#include "storage/tables/merging/merger.h"
 #include "storage/tables/table_definition.h"
 
 namespace tidemark::bench {

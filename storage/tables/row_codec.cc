@@ -113,6 +113,12 @@ void AppendEntry(std::string_view name, const Datum& value, std::string& out) {
   PatchLength(entry, out);
 }
 
+void AppendEncodedEntry(std::string_view name, std::string_view value, std::string& out) {
+  const size_t entry = OpenEntry(name, out);
+  state::AppendBytes(&out, value);
+  PatchLength(entry, out);
+}
+
 absl::Status SplitRow(std::string_view wire, std::vector<RowEntry>* entries) {
   entries->clear();
   state::ByteReader reader(wire);

@@ -34,6 +34,8 @@ struct RowEntry {
 absl::Status SplitRow(std::string_view wire, std::vector<RowEntry>* entries);
 // Appends the entry of one column; kUnchanged is not encodable (checked).
 void AppendEntry(std::string_view name, const Datum& value, std::string& out);
+// The same from the wire bytes of a Value.
+void AppendEncodedEntry(std::string_view name, std::string_view value, std::string& out);
 // VALUE_TOO_LARGE when a row of `bytes` is over limits::kMaxRowBytes.
 absl::Status CheckRowSize(const TableDefinition& table, size_t bytes);
 

@@ -15,8 +15,11 @@ namespace tidemark::tables {
 struct RelationColumn {
   std::string name;
   Kind type = Kind::kString;  // what the decoder makes of it
-  bool key = false;           // part of what identifies a row in old images (replica identity)
-  std::string source_type;    // as the source names it ("numeric(12,2)"), for messages
+  // Part of what identifies a row, and sent in every old image: the primary key, or the columns of
+  // the replica identity's index. With full old images still the primary key, not every column;
+  // none when the relation has no key.
+  bool key = false;
+  std::string source_type;  // as the source names it ("numeric(12,2)"), for messages
 };
 
 // A relation as its source describes it now. Immutable; a change of the source's schema makes a new

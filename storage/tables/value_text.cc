@@ -172,6 +172,20 @@ std::optional<int64_t> ParseTime(std::string_view text) {
   return micros;
 }
 
+std::optional<int64_t> ParseTimestamp(std::string_view text) {
+  TextReader reader(text);
+  int64_t year = 0, time = 0, zone = 0;
+  int32_t days = 0;
+  if (!reader.TakeNumber(4, 4, &year) || year == 0 || !reader.TakeMonthAndDay(year, &days) ||
+      !(reader.Take('T') || reader.Take(' ')) || !reader.TakeTime(&time)) {
+    return std::nullopt;
+  }
+  reader.TakeZone(&zone);
+  const int64_t micros = days * kMicrosPerDay + time - zone;
+  if (!reader.done() || micros < kMinTimestamp || micros > kMaxTimestamp) return std::nullopt;
+  return micros;
+}
+
 bool IsDecimal(std::string_view text) {
   if (!text.empty() && text[0] == '-') text.remove_prefix(1);
   const size_t point = text.find('.');

@@ -31,6 +31,10 @@ void AppendTime(int64_t micros, std::string& out);
 // That form with up to nine digits, those past the sixth zero; "24:00:00" is the end of the day.
 std::optional<int64_t> ParseTime(std::string_view text);
 
+// "YYYY-MM-DD" ("T" or " ") "HH:MM:SS[.ffffff]" and perhaps a zone ("Z", "+02", "-03:30"; none is
+// UTC), within the years 0001 to 9999 in UTC; microseconds since 1970.
+std::optional<int64_t> ParseTimestamp(std::string_view text);
+
 // [-]digits[.digits], at least one digit on each side of a point.
 bool IsDecimal(std::string_view text);
 // <0, 0, >0 by value; both must be decimals.

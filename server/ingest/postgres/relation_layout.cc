@@ -17,15 +17,13 @@ using tables::RelationSchema;
 constexpr uint32_t kInt2 = 21, kInt4 = 23, kInt8 = 20, kText = 25, kVarchar = 1043, kNumeric = 1700;
 constexpr int32_t kModifierHeader = 4;  // what type modifiers are offset by
 
-// Names of the columns that tell rows apart: those of old images; all that a full image has is not
-// needed where there is a primary key.
+// Names of the columns that tell rows apart: those of old images; of full ones those of the primary
+// key, and none where there is no such key, since two rows may then be the same.
 std::set<std::string> RowKey(const SourceRelation& relation) {
   const bool full = relation.identity == 'f';
-  const bool has_primary = std::any_of(relation.columns.begin(), relation.columns.end(),
-                                       [](const SourceColumn& column) { return column.primary; });
   std::set<std::string> key;
   for (const SourceColumn& column : relation.columns) {
-    if (full && has_primary ? column.primary : column.identity) key.insert(column.name);
+    if (full ? column.primary : column.identity) key.insert(column.name);
   }
   return key;
 }

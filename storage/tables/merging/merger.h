@@ -10,8 +10,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "storage/state/state_writer.h"
@@ -20,7 +20,11 @@
 
 namespace tidemark::tables {
 
-class BoundRelation;
+struct BoundGroup;
+struct BoundRelation;
+struct GroupContext;
+struct GroupHeader;
+struct TakeOutLimit;
 
 // Not thread-safe: used by the writer's thread, inside a snapshot of `writer`.
 class Merger {
@@ -37,8 +41,9 @@ class Merger {
 
   // Applies one event to every table its relation feeds; events of relations that feed none are
   // ignored. kUnchanged columns keep the stored value (on a key change, that of the old key).
-  // FIELD_INVALID / EVENT_MALFORMED / VALUE_TOO_LARGE when the event cannot be applied: the caller
-  // abandons the snapshot. Other errors are the writer's.
+  // FIELD_INVALID / EVENT_MALFORMED / VALUE_TOO_LARGE when the event cannot be applied, with
+  // source, relation, table and what to do. Other errors are the writer's. After any error the
+  // caller abandons the snapshot before it calls again.
   absl::Status Apply(const RowEvent& event, const EventOrigin& origin);
 
   // Ends a copy: takes out rows and contributions of `relation` whose generation is below
@@ -48,11 +53,31 @@ class Merger {
                              size_t max_rows, std::string* cursor);
 
  private:
-  absl::StatusOr<const BoundRelation*> Bind(const std::shared_ptr<const RelationSchema>& schema);
+  struct State;
+
+  absl::StatusOr<const BoundRelation*> Bind(const std::shared_ptr<const RelationSchema>& schema,
+                                            const EventOrigin& origin);
+  // Whether rows are stored under what names and orders the relation's rows now.
+  absl::Status CheckBindings(const BoundGroup& group, const EventOrigin& origin);
+  absl::Status TakeOutOlder(const BoundGroup& bound, std::vector<Kind> order_types,
+                            const EventOrigin& origin);
+  absl::StatusOr<GroupHeader*> Header(state::TableId table, size_t group);
+  absl::Status PutHeader(state::TableId table, size_t group, const GroupHeader& header);
+  absl::Status ApplyToGroups(const RowEvent& event, const EventOrigin& origin);
+  absl::Status Truncate(const GroupContext& context, const RowEvent& event);
+  // Takes out what the limit covers among at most `max_rows` entries from `*place` on; true at the
+  // end.
+  absl::StatusOr<bool> TakeOutSome(const GroupContext& context, const TakeOutLimit& limit,
+                                   size_t max_rows, std::string* place);
+  absl::Status TakeOutAll(const GroupContext& context, const TakeOutLimit& limit);
+  absl::StatusOr<bool> SweepSome(const RelationRef& relation, const EventOrigin& origin,
+                                 size_t max_rows, std::string* cursor);
+  // After a failure: drops what was remembered of the snapshot that is abandoned now.
+  void Forget();
 
   const Catalog& catalog_;
   state::StateWriter& writer_;
-  absl::flat_hash_map<const RelationSchema*, std::unique_ptr<BoundRelation>> bound_;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace tidemark::tables

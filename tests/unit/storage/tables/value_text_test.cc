@@ -54,6 +54,17 @@ TEST(ValueTextTest, TimesAreReadToTheMicrosecondAndNoFiner) {
   }
 }
 
+TEST(ValueTextTest, TimestampsAreReadInAnyZone) {
+  EXPECT_EQ(ParseTimestamp("1970-01-01T00:00:01Z"), 1'000'000);
+  EXPECT_EQ(ParseTimestamp("1970-01-01 02:00:00.5+02"), 500'000);
+  EXPECT_EQ(ParseTimestamp("1969-12-31T20:30:00-03:30"), 0);
+  EXPECT_EQ(ParseTimestamp("9999-12-31 23:59:59.999999"), kMaxTimestamp);
+  for (const char* text : {"", "1970-01-01", "1970-01-01T00:00", "9999-12-31 23:59:59-01",
+                           "0001-01-01 00:00:00+01", "1970-01-01T00:00:00 CET"}) {
+    EXPECT_EQ(ParseTimestamp(text), std::nullopt) << text;
+  }
+}
+
 TEST(ValueTextTest, DecimalsAreDigitsWithOnePointAtMost) {
   for (const char* text : {"0", "-1", "007", "1.50", "-0.0", "123456789012345678901234567890.12"}) {
     EXPECT_TRUE(IsDecimal(text)) << text;
