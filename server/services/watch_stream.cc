@@ -58,16 +58,8 @@ void WatchStream::Start(std::function<void()> ended) {
   Work(/*from_store=*/false);
 }
 
-std::string WatchStream::Slowness() const {
-  if (flight_ticks_ > parts_.stall_ticks) return "it took no message for too long.";
-  if (live_ && parts_.window.head() > position_ + parts_.max_behind) {
-    return absl::StrCat("it is more than ", parts_.max_behind, " snapshots behind.");
-  }
-  return "";
-}
-
 void WatchStream::Wake() {
-  std::string slowness;
+  bool slow = false;
   {
     MutexLock lock(mutex_);
     switch (state_) {
@@ -75,26 +67,28 @@ void WatchStream::Wake() {
         state_ = State::kWorking;
         break;
       case State::kInFlight:
-        slowness = Slowness();
-        if (slowness.empty()) return;
+        slow = live_ && parts_.window.head() > position_ + parts_.max_behind;
+        if (!slow) return;
         break;
       default:
         woken_ = true;
         return;
     }
   }
-  if (!slowness.empty()) return End(SlowConsumer(slowness));
+  if (slow) {
+    return End(
+        SlowConsumer(absl::StrCat("it is more than ", parts_.max_behind, " snapshots behind.")));
+  }
   Work(/*from_store=*/false);
 }
 
 void WatchStream::Tick() {
-  std::string slowness;
+  bool slow = false;
   {
     MutexLock lock(mutex_);
     if (state_ == State::kInFlight) {
-      ++flight_ticks_;
-      slowness = Slowness();
-      if (slowness.empty()) return;
+      slow = ++flight_ticks_ > parts_.stall_ticks;
+      if (!slow) return;
     } else {
       if (++quiet_ticks_ >= parts_.checkpoint_ticks) checkpoint_due_ = true;
       if (state_ != State::kIdle) return;
@@ -103,7 +97,7 @@ void WatchStream::Tick() {
       state_ = State::kWorking;
     }
   }
-  if (!slowness.empty()) return End(SlowConsumer(slowness));
+  if (slow) return End(SlowConsumer("it took no message for too long."));
   Work(/*from_store=*/false);
 }
 

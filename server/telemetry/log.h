@@ -25,6 +25,7 @@ namespace tidemark {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 // "debug", "info", "warning", "error".
+std::string_view LogLevelName(LogLevel level);
 std::optional<LogLevel> ParseLogLevel(std::string_view name);
 
 struct LogField {

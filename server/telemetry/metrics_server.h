@@ -45,6 +45,7 @@ class MetricsServer {
   std::atomic<bool> healthy_{false};
   mg_context* context_ = nullptr;
   int port_ = 0;
+  bool ipv6_ = false;
 };
 
 }  // namespace tidemark

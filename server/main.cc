@@ -1,0 +1,116 @@
+// tidemarkd.
+#include <signal.h>
+
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/clock.h"
+#include "common/strings.h"
+#include "server/config/config.h"
+#include "server/config/token_file.h"
+#include "server/options.h"
+#include "server/server.h"
+#include "server/telemetry/log.h"
+
+namespace tidemark {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kUsage = 2;
+
+int Fail(const absl::Status& status, int code) {
+  std::cerr << "tidemarkd: " << ToStd(status.message()) << std::endl;
+  return code;
+}
+
+// The signals that are waited for. Blocked before the first thread starts, so that no thread is
+// interrupted by them.
+sigset_t BlockSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  // A peer that went away is an error of the write, not the end of the process.
+  signal(SIGPIPE, SIG_IGN);
+  return signals;
+}
+
+int CheckConfig(const CommandLine& line, const Config& config) {
+  if (!config.token_file.empty()) {
+    if (const auto tokens = LoadTokens(config.token_file); !tokens.ok()) {
+      return Fail(tokens.status(), kFailed);
+    }
+  }
+  for (const SourceConfig& source : config.sources) {
+    if (const auto dsn = ReadFile(source.dsn_file, 64 << 10); !dsn.ok()) {
+      return Fail(dsn.status(), kFailed);
+    }
+  }
+  std::cout << (line.config.file.empty() ? "the defaults" : line.config.file)
+            << ": no problem found" << std::endl;
+  return 0;
+}
+
+// SIGHUP: what was wrong with the new files is logged, and the old ones stay in force.
+void Reload(const CommandLine& line, Server& server, Log& log) {
+  const absl::StatusOr<Config> config = LoadConfig(line.config);
+  if (config.ok()) log.SetLevel(config->log_level);
+  const absl::Status tokens = server.ReloadTokens();
+  for (const absl::Status& status : {config.status(), tokens}) {
+    if (status.ok()) continue;
+    log.Write(LogLevel::kError, "reload failed; what was in force stays",
+              {{"error", ToStd(status.message())}});
+  }
+  if (config.ok() && tokens.ok()) log.Write(LogLevel::kInfo, "tokens and log level reloaded");
+}
+
+int Serve(const CommandLine& line, const Config& config, const sigset_t& signals) {
+  Log log({.level = config.log_level});
+  const absl::StatusOr<std::unique_ptr<Server>> server =
+      Server::Start({.config = config,
+                     .instance = line.instance,
+                     .ready_file = line.ready_file,
+                     .channelz = line.channelz},
+                    log, SystemClock());
+  if (!server.ok()) return Fail(server.status(), kFailed);
+  int signal = 0;
+  while (sigwait(&signals, &signal) == 0 && signal == SIGHUP) Reload(line, **server, log);
+  log.Write(LogLevel::kInfo, "draining",
+            {{"signal", signal == SIGINT ? "SIGINT" : "SIGTERM"},
+             {"deadline_s", absl::ToDoubleSeconds(config.drain_deadline)}});
+  // Further signals stay blocked: a second SIGTERM does not shorten the drain.
+  const bool drained = (*server)->Shutdown(config.drain_deadline);
+  log.Write(drained ? LogLevel::kInfo : LogLevel::kWarning,
+            drained ? "drained" : "stopped; calls that did not end in time were cancelled");
+  return 0;
+}
+
+int Main(const std::vector<std::string>& arguments) {
+  const absl::StatusOr<CommandLine> line = ParseCommandLine(arguments);
+  if (!line.ok()) return Fail(line.status(), kUsage);
+  if (line->action == CommandLine::Action::kHelp) {
+    std::cout << UsageText();
+    return 0;
+  }
+  if (line->action == CommandLine::Action::kVersion) {
+    std::cout << "tidemarkd " << TIDEMARK_VERSION << std::endl;
+    return 0;
+  }
+  const absl::StatusOr<Config> config = LoadConfig(line->config);
+  if (!config.ok()) return Fail(config.status(), kFailed);
+  if (line->action == CommandLine::Action::kPrintConfig) {
+    std::cout << PrintConfig(*config);
+    return 0;
+  }
+  if (line->action == CommandLine::Action::kCheckConfig) return CheckConfig(*line, *config);
+  return Serve(*line, *config, BlockSignals());
+}
+
+}  // namespace
+}  // namespace tidemark
+
+int main(int argc, char** argv) {
+  return tidemark::Main(std::vector<std::string>(argv + 1, argv + argc));
+}
