@@ -11,9 +11,10 @@ namespace tidemark::limits {
 inline constexpr size_t kMaxMessageBytes = 4 << 20;
 // A page or a batch answer stops here, so that row, stamp and framing fit in a message.
 inline constexpr size_t kMaxPageBytes = 3 << 20;
-// The largest row that can be stored: one row and its stamp must fit in a page.
-inline constexpr size_t kMaxRowBytes = 2 << 20;
 inline constexpr size_t kMaxKeyBytes = 4096;  // encoded key of a row
+// The largest row that can be stored: a change with the row before and after it must fit in a
+// message, with its key and stamp.
+inline constexpr size_t kMaxRowBytes = (2 << 20) - 4 * kMaxKeyBytes;
 inline constexpr size_t kMaxKeyColumns = 16;
 inline constexpr size_t kMaxTokenBytes = 128;
 inline constexpr size_t kMaxPageTokenBytes = 8192;
@@ -29,6 +30,7 @@ inline constexpr size_t kMaxValueDepth = 32;        // nested lists
 inline constexpr size_t kMaxConfigBytes = 4 << 20;  // of one YAML file
 
 static_assert(kMaxRowBytes < kMaxPageBytes && kMaxPageBytes < kMaxMessageBytes);
+static_assert(2 * kMaxRowBytes + 4 * kMaxKeyBytes <= kMaxMessageBytes);
 
 }  // namespace tidemark::limits
 

@@ -58,8 +58,16 @@ void WatchStream::Start(std::function<void()> ended) {
   Work(/*from_store=*/false);
 }
 
+std::string WatchStream::Slowness() const {
+  if (flight_ticks_ > parts_.stall_ticks) return "it took no message for too long.";
+  if (live_ && parts_.window.head() > position_ + parts_.max_behind) {
+    return absl::StrCat("it is more than ", parts_.max_behind, " snapshots behind.");
+  }
+  return "";
+}
+
 void WatchStream::Wake() {
-  bool slow = false;
+  std::string slowness;
   {
     MutexLock lock(mutex_);
     switch (state_) {
@@ -67,28 +75,26 @@ void WatchStream::Wake() {
         state_ = State::kWorking;
         break;
       case State::kInFlight:
-        slow = live_ && parts_.window.head() > position_ + parts_.max_behind;
-        if (!slow) return;
+        slowness = Slowness();
+        if (slowness.empty()) return;
         break;
       default:
         woken_ = true;
         return;
     }
   }
-  if (slow) {
-    return End(
-        SlowConsumer(absl::StrCat("it is more than ", parts_.max_behind, " snapshots behind.")));
-  }
+  if (!slowness.empty()) return End(SlowConsumer(slowness));
   Work(/*from_store=*/false);
 }
 
 void WatchStream::Tick() {
-  bool slow = false;
+  std::string slowness;
   {
     MutexLock lock(mutex_);
     if (state_ == State::kInFlight) {
-      slow = ++flight_ticks_ > parts_.stall_ticks;
-      if (!slow) return;
+      ++flight_ticks_;
+      slowness = Slowness();
+      if (slowness.empty()) return;
     } else {
       if (++quiet_ticks_ >= parts_.checkpoint_ticks) checkpoint_due_ = true;
       if (state_ != State::kIdle) return;
@@ -97,7 +103,7 @@ void WatchStream::Tick() {
       state_ = State::kWorking;
     }
   }
-  if (slow) return End(SlowConsumer("it took no message for too long."));
+  if (!slowness.empty()) return End(SlowConsumer(slowness));
   Work(/*from_store=*/false);
 }
 

@@ -81,6 +81,8 @@ class WatchStream : public std::enable_shared_from_this<WatchStream> {
   bool Defer() TIDEMARK_EXCLUDES(mutex_);
 
   void Written() TIDEMARK_EXCLUDES(mutex_);
+  // Why the reader is too slow while a message is in flight; empty when it is not.
+  std::string Slowness() const TIDEMARK_REQUIRES(mutex_);
   // Ends the call now, or has it ended by the thread that works.
   void End(absl::Status status) TIDEMARK_EXCLUDES(mutex_);
   // True when somebody called End while this thread worked; the call is then finished.

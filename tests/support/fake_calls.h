@@ -95,7 +95,7 @@ class FakeUnaryCall {
   // Waits for the end.
   absl::Status status() { return core_->end.Wait(); }
   const Response& response() {
-    status();
+    (void)status();
     return core_->answer;
   }
   const std::string& wire() const { return core_->wire; }
@@ -173,6 +173,11 @@ class FakeStream {
       core_->changed.Wait(core_->mutex);
     }
     return core_->messages[read_++];
+  }
+  // Waits until this many messages were written.
+  void AwaitWritten(size_t count) {
+    MutexLock lock(core_->mutex);
+    while (core_->messages.size() < count) core_->changed.Wait(core_->mutex);
   }
   size_t written() const {
     MutexLock lock(core_->mutex);

@@ -122,6 +122,12 @@ std::string DatumText(const Datum& datum) {
   return text;
 }
 
+std::string RowTexts(const TableDefinition& table, const std::map<std::string, std::string>& rows) {
+  std::string text;
+  for (const auto& [key, bytes] : rows) text += RowText(table, bytes) + "\n";
+  return text;
+}
+
 MergeWorld::MergeWorld(state::StateStore& store, std::string_view yaml, bool loading)
     : store_(store),
       catalog_(Must(Catalog::Open(Must(ParseTableDefinitions(yaml, {"erp", "crm", "shop"})),
@@ -194,10 +200,7 @@ std::map<std::string, std::string> MergeWorld::Bytes(std::string_view table, sta
 }
 
 std::string MergeWorld::Rows(std::string_view table, state::SnapshotId id) {
-  std::string text;
-  const TableDefinition& definition = catalog_->Find(table)->definition;
-  for (const auto& [key, bytes] : Bytes(table, id)) text += RowText(definition, bytes) + "\n";
-  return text;
+  return RowTexts(catalog_->Find(table)->definition, Bytes(table, id));
 }
 
 std::string MergeWorld::Changes(state::SnapshotId after) {

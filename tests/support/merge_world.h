@@ -43,6 +43,8 @@ RowEvent Truncate(const SchemaPtr& schema, uint64_t sequence);
 
 // "5", "null", "[1, x]"; texts as they are.
 std::string DatumText(const Datum& datum);
+// One line a row: "id=5 qty=3\n".
+std::string RowTexts(const TableDefinition& table, const std::map<std::string, std::string>& rows);
 
 class MergeWorld {
  public:
@@ -64,7 +66,7 @@ class MergeWorld {
   // Wire bytes by key, as readers see them; at the newest snapshot, or at `id`.
   std::map<std::string, std::string> Bytes(std::string_view table,
                                            state::SnapshotId id = state::kNoSnapshot);
-  // One line a row in key order: "id=5 qty=3\n".
+  // The same as RowTexts.
   std::string Rows(std::string_view table, state::SnapshotId id = state::kNoSnapshot);
   // Operations of the changelog after a snapshot: "INSERT id=5 qty=3\n".
   std::string Changes(state::SnapshotId after);
@@ -76,6 +78,7 @@ class MergeWorld {
   size_t Count(state::AuxSpace space);
 
   const Catalog& catalog() const { return *catalog_; }
+  Merger& merger() { return *merger_; }
   state::StateWriter& writer() { return store_.writer(); }
   // The merger as after a restart.
   void Restart();

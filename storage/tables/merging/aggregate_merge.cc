@@ -68,10 +68,10 @@ absl::StatusOr<std::string> GroupKeyOf(const BoundGroup& group, const std::vecto
   return key.Release();
 }
 
-// What the row puts in now. Columns that were not sent are taken from `earlier`.
+// What the row puts in now. Columns that were not sent are taken from `earlier`; null when nothing
+// is known of them.
 absl::StatusOr<Contribution> MakeContribution(const GroupContext& context, const RowEvent& event,
-                                              EventOrder order,
-                                              const std::optional<Contribution>& earlier) {
+                                              EventOrder order, const Contribution* earlier) {
   const BoundGroup& group = context.group;
   Contribution contribution;
   contribution.order = std::move(order);
@@ -79,9 +79,9 @@ absl::StatusOr<Contribution> MakeContribution(const GroupContext& context, const
   for (size_t i = 0; i < group.image.size(); ++i) {
     Datum scratch;
     TIDEMARK_ASSIGN_OR_RETURN(const Datum* value,
-                              ValueOf(group, group.image[i], event.after, &scratch));
+                              ValueOf(group, group.image[i], event.after, event.before, &scratch));
     if (value->is_unchanged()) {
-      if (!earlier || earlier->deleted) {
+      if (earlier == nullptr || earlier->deleted) {
         return EventError(Reason::kEventMalformed, group,
                           "its column \"" + std::string(group.image[i].name) +
                               "\" was not sent because it did not change, but no earlier value is "
@@ -131,9 +131,11 @@ absl::Status Move(const GroupContext& context, std::string_view row_key, const C
 
 absl::Status PutIn(const GroupContext& context, const RowEvent& event,
                    std::optional<EventOrder> order, const StoredContribution& stored,
-                   const std::optional<Contribution>& earlier) {
+                   const Contribution* earlier) {
   const int rank = Rank(context, stored, &order);
   if (rank < 0 || context.IsTruncated(*order)) return absl::OkStatus();
+  // The same event again has its values here already, whatever became of the row it left.
+  if (rank == 0 && stored.value && !stored.value->deleted) earlier = &*stored.value;
   TIDEMARK_ASSIGN_OR_RETURN(const Contribution fresh,
                             MakeContribution(context, event, *order, earlier));
   if (stored.value == fresh) return absl::OkStatus();
@@ -171,8 +173,7 @@ absl::Status ApplyAggregate(const GroupContext& context, const RowEvent& event) 
   const std::vector<Datum>& image = is_delete ? event.before : event.after;
   TIDEMARK_ASSIGN_OR_RETURN(const std::string row_key,
                             KeyOf(group, group.identity, image, event.before));
-  TIDEMARK_ASSIGN_OR_RETURN(std::optional<EventOrder> order,
-                            OrderOf(group, event, context.origin, image));
+  TIDEMARK_ASSIGN_OR_RETURN(std::optional<EventOrder> order, OrderOf(group, event, context.origin));
   TIDEMARK_ASSIGN_OR_RETURN(const StoredContribution stored, LoadContribution(context, row_key));
   if (is_delete) return TakeOut(context, std::move(order), stored);
   if (HasAll(group.identity, event.before)) {
@@ -180,11 +181,14 @@ absl::Status ApplyAggregate(const GroupContext& context, const RowEvent& event) 
                               KeyOf(group, group.identity, event.before, {}));
     if (old_key != row_key) {
       TIDEMARK_ASSIGN_OR_RETURN(const StoredContribution left, LoadContribution(context, old_key));
+      std::optional<EventOrder> left_order = order;
+      // A newer row under the old key is not the one that moved.
+      const bool moved = left.value && Rank(context, left, &left_order) >= 0;
       TIDEMARK_RETURN_IF_ERROR(TakeOut(context, order, left));
-      return PutIn(context, event, std::move(order), stored, left.value);
+      return PutIn(context, event, std::move(order), stored, moved ? &*left.value : nullptr);
     }
   }
-  return PutIn(context, event, std::move(order), stored, stored.value);
+  return PutIn(context, event, std::move(order), stored, stored.value ? &*stored.value : nullptr);
 }
 
 absl::Status TakeOutContribution(const GroupContext& context, std::string_view key,

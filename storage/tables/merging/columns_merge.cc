@@ -42,42 +42,44 @@ bool IsKnownNew(const GroupContext& context) {
   return record != nullptr && record->loading;
 }
 
-absl::Status SetColumns(const GroupContext& context, const RowEvent& event, RowDraft* left_row) {
+// `stored`: the row that has the values which were not sent; null when there is none.
+absl::Status SetColumns(const GroupContext& context, const RowEvent& event, RowDraft* stored) {
   const BoundGroup& group = context.group;
   RowDraft& row = context.row;
-  RowDraft& stored = left_row != nullptr ? *left_row : row;
   for (const BoundColumn& column : group.columns) {
-    TIDEMARK_ASSIGN_OR_RETURN(
-        const Datum* value, ValueOf(group, column, event.after, row.Scratch(column.table_column)));
+    TIDEMARK_ASSIGN_OR_RETURN(const Datum* value, ValueOf(group, column, event.after, event.before,
+                                                          row.Scratch(column.table_column)));
     if (!value->is_unchanged()) {
       row.Set(column.table_column, *value);
       continue;
     }
-    if (!stored.WasPresent(group.index)) {
+    if (stored == nullptr || !stored->WasPresent(group.index)) {
       return EventError(Reason::kEventMalformed, group,
                         "its column \"" + std::string(column.name) +
                             "\" was not sent because it did not change, but no earlier value is "
                             "known. The relation has to be copied again.");
     }
-    TIDEMARK_ASSIGN_OR_RETURN(const auto bytes, stored.StoredValue(column.table_column));
+    TIDEMARK_ASSIGN_OR_RETURN(const auto bytes, stored->StoredValue(column.table_column));
     row.SetBytes(column.table_column, *bytes);
   }
   return absl::OkStatus();
 }
 
+// `stored`: as for SetColumns; the row itself when the key did not change.
 absl::Status Upsert(const GroupContext& context, const RowEvent& event,
-                    std::optional<EventOrder> order, std::string key, RowDraft* left_row) {
+                    std::optional<EventOrder> order, std::string key, RowDraft* stored) {
   RowDraft& row = context.row;
   TIDEMARK_RETURN_IF_ERROR(row.Load(*context.group.table, std::move(key), IsKnownNew(context)));
   GroupState& state = row.group(context.group.index);
   const int rank = Rank(context, state, &order);
   if (rank < 0 || context.IsTruncated(*order)) return absl::OkStatus();
-  TIDEMARK_RETURN_IF_ERROR(SetColumns(context, event, left_row));
-  const bool was_present = state.presence == Presence::kPresent;
+  // The same event again has its values here already, whatever became of the row it left.
+  const bool again = rank == 0 && state.presence == Presence::kPresent;
+  TIDEMARK_RETURN_IF_ERROR(SetColumns(context, event, again ? &row : stored));
   state.presence = Presence::kPresent;
   state.forgettable = false;
   context.Stamp(*order, &state);
-  return row.Save(/*unless_same_row=*/rank == 0 && was_present);
+  return row.Save(/*unless_same_row=*/again);
 }
 
 // Deletes the group from a loaded row.
@@ -105,22 +107,24 @@ absl::Status ApplyColumns(const GroupContext& context, const RowEvent& event) {
   const bool is_delete = event.op == EventOp::kDelete;
   const std::vector<Datum>& image = is_delete ? event.before : event.after;
   TIDEMARK_ASSIGN_OR_RETURN(std::string key, KeyOf(group, group.key, image, event.before));
-  TIDEMARK_ASSIGN_OR_RETURN(std::optional<EventOrder> order,
-                            OrderOf(group, event, context.origin, image));
+  TIDEMARK_ASSIGN_OR_RETURN(std::optional<EventOrder> order, OrderOf(group, event, context.origin));
   if (is_delete) {
     TIDEMARK_RETURN_IF_ERROR(context.row.Load(*group.table, std::move(key)));
     return Delete(context, std::move(order), &context.row);
   }
-  RowDraft* left_row = nullptr;
+  RowDraft* stored = &context.row;
   if (HasAll(group.key, event.before)) {
     TIDEMARK_ASSIGN_OR_RETURN(std::string old_key, KeyOf(group, group.key, event.before, {}));
     if (old_key != key) {
-      left_row = &context.left_row;
-      TIDEMARK_RETURN_IF_ERROR(left_row->Load(*group.table, std::move(old_key)));
-      TIDEMARK_RETURN_IF_ERROR(Delete(context, order, left_row));
+      RowDraft& left = context.left_row;
+      TIDEMARK_RETURN_IF_ERROR(left.Load(*group.table, std::move(old_key)));
+      std::optional<EventOrder> left_order = order;
+      // A newer row under the old key is not the one that moved.
+      stored = Rank(context, left.group(group.index), &left_order) >= 0 ? &left : nullptr;
+      TIDEMARK_RETURN_IF_ERROR(Delete(context, order, &left));
     }
   }
-  return Upsert(context, event, std::move(order), std::move(key), left_row);
+  return Upsert(context, event, std::move(order), std::move(key), stored);
 }
 
 absl::Status TakeOutColumns(const GroupContext& context, std::string key,

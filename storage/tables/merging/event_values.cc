@@ -58,8 +58,10 @@ absl::Status AppendKeyColumn(const BoundGroup& group, const BoundColumn& column,
 }  // namespace
 
 absl::StatusOr<const Datum*> ValueOf(const BoundGroup& group, const BoundColumn& column,
-                                     const std::vector<Datum>& image, Datum* scratch) {
+                                     const std::vector<Datum>& image,
+                                     const std::vector<Datum>& fallback, Datum* scratch) {
   const Datum* value = &image[column.relation_column];
+  if (value->is_unchanged() && !fallback.empty()) value = &fallback[column.relation_column];
   if (value->is_null() || value->is_unchanged()) return value;
   if (!IsText(*value)) {
     return EventError(Reason::kFieldInvalid, group, Column(column) + ": the text is not UTF-8.");
@@ -85,9 +87,8 @@ absl::StatusOr<std::string> KeyOf(const BoundGroup& group, const std::vector<Bou
   state::KeyEncoder key;
   Datum scratch;
   for (const BoundColumn& column : columns) {
-    const bool missing = image[column.relation_column].is_unchanged() && !fallback.empty();
     TIDEMARK_ASSIGN_OR_RETURN(const Datum* value,
-                              ValueOf(group, column, missing ? fallback : image, &scratch));
+                              ValueOf(group, column, image, fallback, &scratch));
     TIDEMARK_RETURN_IF_ERROR(AppendKeyColumn(group, column, *value, key));
   }
   TIDEMARK_RETURN_IF_ERROR(CheckKeySize(group, key.bytes()));
@@ -103,18 +104,19 @@ absl::Status CheckKeySize(const BoundGroup& group, std::string_view key) {
 }
 
 absl::StatusOr<std::optional<EventOrder>> OrderOf(const BoundGroup& group, const RowEvent& event,
-                                                  const EventOrigin& origin,
-                                                  const std::vector<Datum>& image) {
+                                                  const EventOrigin& origin) {
   EventOrder order;
   order.generation = origin.generation;
   if (group.sequence.empty()) {
     order.sequence = event.sequence;
     return std::optional<EventOrder>(std::move(order));
   }
+  const std::vector<Datum>& image = event.op == EventOp::kDelete ? event.before : event.after;
   state::KeyEncoder key;
   Datum scratch;
   for (const BoundColumn& column : group.sequence) {
-    TIDEMARK_ASSIGN_OR_RETURN(const Datum* value, ValueOf(group, column, image, &scratch));
+    TIDEMARK_ASSIGN_OR_RETURN(const Datum* value,
+                              ValueOf(group, column, image, event.before, &scratch));
     if (value->is_unchanged()) return std::optional<EventOrder>();
     if (value->is_null()) {
       key.AddNull();  // before every other value

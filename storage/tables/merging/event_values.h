@@ -14,14 +14,16 @@
 
 namespace tidemark::tables {
 
-// The value of a column, converted to its bound type: a pointer into `image`, or to `*scratch`
-// where it had to be converted. kUnchanged stays kUnchanged. FIELD_INVALID for values that do not
-// fit and text that is not UTF-8.
+// The value of a column, converted to its bound type: a pointer into an image, or to `*scratch`
+// where it had to be converted. What `image` was not sent is taken from `fallback` (the old image,
+// or empty); kUnchanged when neither has it. FIELD_INVALID for values that do not fit and text that
+// is not UTF-8.
 absl::StatusOr<const Datum*> ValueOf(const BoundGroup& group, const BoundColumn& column,
-                                     const std::vector<Datum>& image, Datum* scratch);
+                                     const std::vector<Datum>& image,
+                                     const std::vector<Datum>& fallback, Datum* scratch);
 
-// The encoded key that `columns` of an image are; columns it does not have are taken from
-// `fallback`. EVENT_MALFORMED when neither has one, and for keys no row can have (null, too large).
+// The encoded key that `columns` of an image are, as ValueOf gives them. EVENT_MALFORMED for values
+// nobody sent, and for keys no row can have (null, too large).
 absl::StatusOr<std::string> KeyOf(const BoundGroup& group, const std::vector<BoundColumn>& columns,
                                   const std::vector<Datum>& image,
                                   const std::vector<Datum>& fallback);
@@ -29,11 +31,10 @@ absl::StatusOr<std::string> KeyOf(const BoundGroup& group, const std::vector<Bou
 absl::Status CheckKeySize(const BoundGroup& group, std::string_view key);
 
 // The event's place in the order of its row's events: the source's sequence, or that of the
-// declared columns as `image` has them. nullopt: the image does not have them, so the event counts
-// as the newest.
+// declared columns, of the new row or of the deleted one. nullopt: they were not sent, so the event
+// counts as the newest.
 absl::StatusOr<std::optional<EventOrder>> OrderOf(const BoundGroup& group, const RowEvent& event,
-                                                  const EventOrigin& origin,
-                                                  const std::vector<Datum>& image);
+                                                  const EventOrigin& origin);
 
 // Whether an old image says which row it is about.
 bool HasAll(const std::vector<BoundColumn>& columns, const std::vector<Datum>& image);
