@@ -25,6 +25,7 @@ absl::StatusOr<bool> WorkQueue::Push(Work work) {
   MutexLock lock(mutex_);
   Lane& lane = LaneOf(work.source);
   while (!closed_ && lane.refused_epoch < lane.epoch && !HasRoom(lane, bytes)) {
+    lane.awaited = true;
     changed_.Wait(mutex_);
   }
   if (closed_) {
@@ -61,7 +62,12 @@ std::optional<QueuedWork> WorkQueue::Take() {
   bytes_ -= taken.bytes;
   --works_;
   if (taken.epoch <= oldest->refused_epoch) taken.refusal = oldest->refusal;
-  changed_.NotifyAll();
+  // A source woken for every place that becomes free would run in step with the applier, a switch
+  // of threads for each work.
+  if (oldest->awaited && IsHalfEmpty(*oldest)) {
+    oldest->awaited = false;
+    changed_.NotifyAll();
+  }
   return taken;
 }
 

@@ -59,12 +59,17 @@ class WorkQueue {
   struct Lane {
     std::deque<QueuedWork> works;
     size_t bytes = 0;
+    bool awaited = false;  // somebody waits for room
     uint64_t epoch = 1;
     uint64_t refused_epoch = 0;  // works up to this epoch are refused, with `refusal`
     absl::Status refusal;
   };
   Lane& LaneOf(std::string_view source) TIDEMARK_REQUIRES(mutex_);
   bool HasRoom(const Lane& lane, size_t bytes) const TIDEMARK_REQUIRES(mutex_);
+  // Whether it is worth waking who waits for room.
+  bool IsHalfEmpty(const Lane& lane) const TIDEMARK_REQUIRES(mutex_) {
+    return lane.works.size() <= max_works_ / 2 && lane.bytes <= max_bytes_ / 2;
+  }
 
   const size_t max_bytes_;
   const size_t max_works_;
