@@ -1,0 +1,379 @@
+// Gaps: every way in which what the source's server still has does not join what is applied here.
+// Never streamed over in silence: the rows are copied again, degraded meanwhile, and right then.
+#include <string>
+
+#include "tests/unit/server/ingest/postgres/items_world.h"
+
+namespace tidemark::testing {
+namespace {
+
+using ingest::SourceState;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+using ::testing::SizeIs;
+
+class GapTest : public ItemsTest {
+ protected:
+  static std::string Slot(FollowedWorld& world) { return "tidemark_" + world.database(); }
+  // The source went through GAP for a reason, and is whole again.
+  static void ExpectHealed(FollowedWorld& world, const std::string& reason) {
+    ExpectSameNow(world);
+    EXPECT_THAT(world.TakeStates(), Contains(Pair(SourceState::kGap, HasSubstr(reason))));
+    EXPECT_FALSE(world.IsDegraded("items"));
+    EXPECT_FALSE(world.source().Status().degraded);
+    world.sql().Exec("UPDATE items SET qty = qty + 1 WHERE id = 5");
+    ExpectSameNow(world);
+  }
+};
+
+TEST_F(GapTest, ADroppedSlotIsAGapAndRowsDeletedMeanwhileGo) {
+  auto world = MakeItems();
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  const auto before = world->latest();
+  world->Close();
+  world->sql().Exec("SELECT pg_drop_replication_slot('" + Slot(*world) + "')");
+  world->sql().Exec(
+      "DELETE FROM items WHERE id <= 10; UPDATE items SET note = 'x' WHERE id = 11; "
+      "INSERT INTO items VALUES (500, 'new', 0)");
+  world->Open();
+  ExpectHealed(*world, "is gone at the source");
+  // Ordinary versions and changelog: 10 deletes, an update, an insert, and the update of ours.
+  EXPECT_THAT(world->ChangesAfter(before), SizeIs(13));
+}
+
+TEST_F(GapTest, ASlotDroppedWhileStreamingIsAGap) {
+  auto world = MakeItems();
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  // The slot cannot be dropped while its session lives, and the session comes back: hold the source
+  // off meanwhile.
+  ASSERT_THAT(world->source().Pause(), IsOk());
+  ASSERT_THAT(world->AwaitState(SourceState::kPaused), IsOk());
+  world->AwaitSql("SELECT NOT active FROM pg_replication_slots WHERE slot_name = '" + Slot(*world) +
+                  "'");
+  world->sql().Exec("SELECT pg_drop_replication_slot('" + Slot(*world) + "')");
+  world->sql().Exec("DELETE FROM items WHERE id <= 10");
+  ASSERT_THAT(world->source().Resume(), IsOk());
+  ExpectHealed(*world, "is gone at the source");
+}
+
+TEST_F(GapTest, ASlotThatLostItsLogIsAGap) {
+  auto server = PostgresServer::Create(
+      {.settings = {
+           {"max_slot_wal_keep_size", "1MB"}, {"min_wal_size", "32MB"}, {"max_wal_size", "32MB"}}});
+  ASSERT_THAT(server, IsOk());
+  auto world = MakeItems({.server = server->get()});
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  world->Close();
+  world->sql().Exec("DELETE FROM items WHERE id <= 10; CREATE TABLE filler (t text)");
+  for (int i = 0; i < 100; ++i) {
+    world->sql().Exec("INSERT INTO filler SELECT repeat('x', 1000) FROM generate_series(1, 20000)");
+    world->sql().Exec("SELECT pg_switch_wal()");
+    world->sql().Exec("CHECKPOINT");
+    if (world->sql().Value("SELECT wal_status FROM pg_replication_slots WHERE slot_name = '" +
+                           Slot(*world) + "'") == "lost") {
+      break;
+    }
+  }
+  world->Open();
+  ExpectHealed(*world, "was invalidated");
+}
+
+TEST_F(GapTest, AStateDirectoryRestoredFromBeforeIsAGap) {
+  auto world = MakeItems();
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  world->Close();
+  world->SaveState("older");
+  world->Open();
+  world->sql().Exec("DELETE FROM items WHERE id <= 10");
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  // Confirmed to the server, so that it has forgotten what the older state lacks.
+  const std::string lsn = world->sql().Value("SELECT pg_current_wal_lsn()");
+  world->sql().Exec("UPDATE items SET qty = 1 WHERE id = 20");
+  world->AwaitSql("SELECT confirmed_flush_lsn >= '" + lsn +
+                  "' FROM pg_replication_slots WHERE slot_name = '" + Slot(*world) + "'");
+  world->Close();
+  world->RestoreState("older");
+  world->Open();
+  ExpectHealed(*world, "has moved on");
+}
+
+TEST_F(GapTest, AStateDirectoryRestoredFromAMomentAgoIsNoGap) {
+  auto world = MakeItems({.configure = [](ingest::PostgresSourceOptions& options) {
+    options.status_every = absl::Hours(1);
+  }});
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  world->Close();
+  world->SaveState("older");
+  world->sql().Exec("DELETE FROM items WHERE id <= 10");
+  world->Open();
+  world->Close();
+  world->RestoreState("older");
+  world->TakeStates();
+  world->Open();
+  ExpectSameNow(*world);
+  for (const auto& [state, detail] : world->TakeStates()) {
+    EXPECT_NE(state, SourceState::kGap) << detail;
+  }
+}
+
+TEST_F(GapTest, AnotherTimelineThatContainsOurPositionIsFollowed) {
+  auto server = PostgresServer::Create();
+  ASSERT_THAT(server, IsOk());
+  auto world = MakeItems({.server = server->get()});
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  world->Reconnect();
+  ASSERT_THAT((*server)->Stop(), IsOk());
+  ASSERT_THAT((*server)->StartOnNewTimeline(), IsOk());
+  world->sql().Exec("DELETE FROM items WHERE id <= 10");
+  ExpectSameNow(*world);
+  for (const auto& [state, detail] : world->TakeStates()) {
+    EXPECT_NE(state, SourceState::kGap) << detail;
+  }
+  // And again from what is durable.
+  world->Close();
+  world->Open();
+  ExpectSameNow(*world);
+}
+
+TEST_F(GapTest, ATimelineThatBranchedOffBeforeOurPositionIsAGap) {
+  auto server = PostgresServer::Create();
+  ASSERT_THAT(server, IsOk());
+  auto world = MakeItems({.server = server->get()});
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  world->Close();
+  world->Reconnect();
+  ASSERT_THAT((*server)->Stop(), IsOk());
+  ASSERT_THAT((*server)->SaveData("older"), IsOk());
+  ASSERT_THAT((*server)->Start(), IsOk());
+  world->Open();
+  world->sql().Exec("DELETE FROM items WHERE id <= 10");
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  world->Close();
+  world->Reconnect();
+  ASSERT_THAT((*server)->Stop(), IsOk());
+  ASSERT_THAT((*server)->RestoreData("older"), IsOk());
+  ASSERT_THAT((*server)->StartOnNewTimeline(), IsOk());
+  world->sql().Exec("UPDATE items SET note = 'other history' WHERE id > 90");
+  world->Open();
+  ExpectHealed(*world, "timeline 2");
+}
+
+TEST_F(GapTest, AServerRestoredFromBeforeOurPositionIsAGap) {
+  auto server = PostgresServer::Create();
+  ASSERT_THAT(server, IsOk());
+  auto world = MakeItems({.server = server->get()});
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  world->Close();
+  world->Reconnect();
+  ASSERT_THAT((*server)->Stop(), IsOk());
+  ASSERT_THAT((*server)->SaveData("older"), IsOk());
+  ASSERT_THAT((*server)->Start(), IsOk());
+  world->Open();
+  world->sql().Exec("UPDATE items SET note = repeat('x', 1000)");
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  world->Close();
+  world->Reconnect();
+  ASSERT_THAT((*server)->Stop(), IsOk());
+  ASSERT_THAT((*server)->RestoreData("older"), IsOk());
+  ASSERT_THAT((*server)->Start(), IsOk());
+  world->Open();
+  ExpectHealed(*world, "log ends at");
+}
+
+TEST_F(GapTest, ARelationMadeAgainIsAGap) {
+  auto world = MakeItems();
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  world->sql().Exec("BEGIN; DROP TABLE items; " + std::string(kItemsSql) +
+                    " DELETE FROM items WHERE id > 3; ALTER PUBLICATION tidemark ADD TABLE items; "
+                    "COMMIT");
+  ASSERT_THAT(world->AwaitState(SourceState::kStreaming), IsOk());
+  ExpectHealed(*world, "is another one than was copied");
+  EXPECT_THAT(world->Rows("items"), SizeIs(3));
+}
+
+TEST_F(GapTest, RelationsThatSwapNamesAreAGap) {
+  auto world = MakeItems();
+  world->sql().Exec(
+      "CREATE TABLE items_new (LIKE items INCLUDING ALL); "
+      "INSERT INTO items_new VALUES (1, 'swapped', 1)");
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  world->sql().Exec(
+      "BEGIN; ALTER TABLE items RENAME TO items_old; "
+      "ALTER TABLE items_new RENAME TO items; "
+      "ALTER PUBLICATION tidemark ADD TABLE items; INSERT INTO items_old VALUES "
+      "(1000, 'old', 0); COMMIT");
+  ExpectHealed(*world, "");
+  EXPECT_THAT(world->Rows("items"), SizeIs(1));
+}
+
+TEST_F(GapTest, AColumnMadeAgainIsAGapWithoutAnyEvent) {
+  auto world = MakeItems();
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  world->sql().Exec("ALTER TABLE items DROP COLUMN qty, ADD COLUMN qty int DEFAULT 7");
+  ASSERT_THAT(world->AwaitPassed(SourceState::kGap, "dropped and made again"), IsOk());
+  ExpectSameNow(*world);
+  EXPECT_THAT(world->Rows("items"), Contains("id=1, note=note 1, qty=7"));
+}
+
+TEST_F(GapTest, AChangedTypeThatMayChangeValuesIsAGap) {
+  auto world = MakeItems();
+  world->sql().Exec("ALTER TABLE items ALTER COLUMN qty TYPE bigint");
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  world->sql().Exec(
+      "ALTER TABLE items ALTER COLUMN qty TYPE smallint USING qty / 10; "
+      "INSERT INTO items VALUES (101, 'a', 1)");
+  ASSERT_THAT(world->AwaitPassed(SourceState::kGap, "type of column qty"), IsOk());
+  ExpectHealed(*world, "type of column qty");
+}
+
+TEST_F(GapTest, APublicationThatWasGoneForAWhileIsAGap) {
+  auto world = MakeItems();
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  world->sql().Exec("DROP PUBLICATION tidemark");
+  world->sql().Exec("DELETE FROM items WHERE id <= 10");
+  ASSERT_THAT(world->AwaitState(SourceState::kFailed, "no publication \"tidemark\""), IsOk());
+  world->sql().Exec("CREATE PUBLICATION tidemark FOR TABLE items");
+  ExpectHealed(*world, "is published has changed");
+}
+
+TEST_F(GapTest, ARelationThatWasOutOfThePublicationForAMomentIsAGap) {
+  auto world = MakeItems();
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  world->sql().Exec("ALTER PUBLICATION tidemark DROP TABLE items");
+  world->sql().Exec("DELETE FROM items WHERE id <= 10");
+  world->sql().Exec("ALTER PUBLICATION tidemark ADD TABLE items");
+  ASSERT_THAT(world->AwaitPassed(SourceState::kGap, "is published has changed"), IsOk());
+  ExpectHealed(*world, "is published has changed");
+}
+
+TEST_F(GapTest, OtherPublicationsInTheConfigurationAreAGap) {
+  std::string publication = "tidemark";
+  auto world = MakeItems({.configure = [&](ingest::PostgresSourceOptions& options) {
+    options.publication = publication;
+  }});
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  world->Close();
+  world->sql().Exec("CREATE PUBLICATION other FOR ALL TABLES");
+  publication = "other";
+  world->Open();
+  ExpectHealed(*world, "publications to follow have changed");
+}
+
+TEST_F(GapTest, OnGapStopWaitsForResume) {
+  auto world = MakeItems({.configure = [](ingest::PostgresSourceOptions& options) {
+    options.resnapshot_on_gap = false;
+  }});
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  world->Close();
+  world->sql().Exec("SELECT pg_drop_replication_slot('" + Slot(*world) + "')");
+  world->sql().Exec("DELETE FROM items WHERE id <= 10");
+  world->Open();
+  ASSERT_THAT(world->AwaitState(SourceState::kGap, "resume the source"), IsOk());
+  EXPECT_TRUE(world->IsDegraded("items"));
+  EXPECT_THAT(world->Rows("items"), SizeIs(100));
+  // Also after a restart.
+  world->Close();
+  world->Open();
+  ASSERT_THAT(world->AwaitState(SourceState::kGap, "resume the source"), IsOk());
+  EXPECT_TRUE(world->IsDegraded("items"));
+  ASSERT_THAT(world->source().Resume(), IsOk());
+  ExpectHealed(*world, "");
+}
+
+TEST_F(GapTest, TablesAreDegradedFromTheGapToTheEndOfTheCopy) {
+  auto world = MakeItems();
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  world->Close();
+  world->sql().Exec("SELECT pg_drop_replication_slot('" + Slot(*world) + "')");
+  world->sql().Exec("DELETE FROM items WHERE id <= 10");
+  // A transaction that stays open holds up the new slot.
+  SqlClient writer(world->dsn());
+  writer.Exec("BEGIN; UPDATE items SET note = 'held' WHERE id = 50");
+  world->Open();
+  ASSERT_THAT(world->AwaitState(SourceState::kCopying), IsOk());
+  EXPECT_TRUE(world->IsDegraded("items"));
+  EXPECT_THAT(world->source().Status().detail, HasSubstr("is gone at the source"));
+  EXPECT_THAT(world->Rows("items"), SizeIs(100));
+  writer.Exec("COMMIT");
+  ExpectHealed(*world, "is gone at the source");
+}
+
+TEST_F(GapTest, ACopyThatBreaksOffStartsAgainWithoutLeftovers) {
+  auto world = MakeItems();
+  world->sql().Exec(
+      "INSERT INTO items SELECT n, repeat('x', 500), n "
+      "FROM generate_series(1001, 60000) n");
+  for (int round = 0; round < 3; ++round) {
+    world->Open();
+    // In the midst of it: rows are here, the copy is not complete.
+    while (world->source().Status().events == 0) {
+      ASSERT_THAT(world->AwaitState(SourceState::kCopying), IsOk());
+    }
+    world->Close();
+    world->sql().Exec("DELETE FROM items WHERE id % 100 = " + std::to_string(round));
+  }
+  world->Open();
+  ExpectSameNow(*world);
+}
+
+TEST_F(GapTest, ATableMadeLaterIsFilledWhileTheOthersGoOn) {
+  auto world = MakeItems();
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  world->Close();
+  world->sql().Exec(
+      "CREATE TABLE stock (id int PRIMARY KEY, \"left\" int); "
+      "INSERT INTO stock VALUES (1, 5), (2, 6); "
+      "ALTER PUBLICATION tidemark ADD TABLE stock; "
+      "DELETE FROM items WHERE id <= 10; UPDATE stock SET \"left\" = 7 WHERE id = 2");
+  // One new table from a new relation, one from a relation that feeds another already.
+  world->set_tables(std::string(kItemsTable) + R"(
+- name: stock
+  key: [id]
+  tier: seconds
+  readers: [default]
+  columns: {id: int, left: int}
+  merge: last_row
+  from: {source: erp, relation: public.stock}
+- name: notes
+  key: [id]
+  tier: seconds
+  readers: [default]
+  columns: {id: int, note: string}
+  merge: last_row
+  from: {source: erp, relation: public.items}
+)");
+  world->TakeStates();
+  world->Open();
+  ExpectSameNow(*world);
+  world->sql().Exec("INSERT INTO stock VALUES (3, 1); DELETE FROM items WHERE id = 11");
+  ExpectSameNow(*world);
+  EXPECT_EQ(world->Rows("stock"),
+            SqlTexts(world->sql().Query("SELECT * FROM stock"), {"id", "left"}));
+  EXPECT_EQ(world->Rows("notes"),
+            SqlTexts(world->sql().Query("SELECT id, note FROM items"), {"id", "note"}));
+  for (const auto& [state, detail] : world->TakeStates()) {
+    EXPECT_NE(state, SourceState::kGap) << detail;
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::testing
