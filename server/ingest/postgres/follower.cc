@@ -29,6 +29,7 @@ absl::Status Follower::Run() {
     return Stream();
   }
   TIDEMARK_RETURN_IF_ERROR(joined);
+  parts_.set_followed(StreamPlanUntil(std::nullopt).relations);
   parts_.progress->AppliedUpTo(LsnBytes(records_.position->resume_lsn));
   const std::vector<std::string> missing = RelationsToBackfill();
   if (!missing.empty()) TIDEMARK_RETURN_IF_ERROR(Backfill(missing));
@@ -51,6 +52,9 @@ absl::Status Follower::DrainAndReadState() {
   if (!records.ok()) return FailureOfApply(records.status());
   records_ = *std::move(records);
   parts_.board->SetDegraded(durable_.degraded);
+  if (records_.identity.has_value()) {
+    parts_.set_database({records_.identity->system_identifier, records_.identity->database});
+  }
   return absl::OkStatus();
 }
 
@@ -126,6 +130,7 @@ absl::Status Follower::CopyOver(const absl::Status& gap) {
     parts_.board->SetDegraded(true);
   }
   parts_.progress->Reset();
+  parts_.set_followed({});
   // A copy that began was wanted, and goes on after a crash.
   const bool began =
       std::any_of(records_.relations.begin(), records_.relations.end(),

@@ -27,22 +27,15 @@ void Prober::Run() {
   while (parts_.progress->WaitForProbe(parts_.options.probe_every, kMinGap)) {
     parts_.progress->ProbeSent();
     const absl::StatusOr<Lsn> head = Probe();
-    if (!head.ok()) {
+    if (head.ok()) {
+      parts_.progress->ProbeAnswered(LsnBytes(*head));
+      // Whether or not it is reached yet: the one that follows asks the server when it is not.
+      parts_.wanted_head = *head;
+      parts_.wake->Set();
+      NudgeIfStuck(*head).IgnoreError();
+    } else {
       parts_.progress->ProbeFailed(head.status());
       if (SqlStateOf(head.status()).empty()) connection_.reset();
-      continue;
-    }
-    parts_.progress->ProbeAnswered(LsnBytes(*head));
-    // Whether or not it is reached yet: the one that follows asks the server when it is not.
-    parts_.wanted_head = *head;
-    parts_.wake->Set();
-    absl::Status status = NudgeIfStuck(*head);
-    if (status.ok()) status = CheckRelations();
-    if (absl::IsUnavailable(status) && SqlStateOf(status).empty()) connection_.reset();
-    if (absl::IsDataLoss(status) || absl::IsFailedPrecondition(status)) {
-      // Not ours to judge: the one that follows looks again, and says what is wrong.
-      parts_.check_again = true;
-      parts_.wake->Set();
     }
   }
   connection_.reset();
@@ -73,11 +66,14 @@ absl::StatusOr<Lsn> Prober::Probe() {
           absl::StrCat("SELECT pg_current_wal_flush_lsn(), (SELECT "
                        "pg_wal_lsn_diff(pg_current_wal_flush_lsn(), restart_lsn)::int8 FROM "
                        "pg_replication_slots WHERE slot_name = ",
-                       QuoteLiteral(parts_.options.slot), ")"),
+                       QuoteLiteral(parts_.options.slot), "), ",
+                       FingerprintExpression(connection_->server_version(), parts_.relations,
+                                             parts_.publications)),
           kDoing, kProbeTimeout));
   if (rows.size() != 1 || !rows[0][0].has_value()) return Retrying("The probe has no answer.");
   const int64_t retained = rows[0][1].has_value() ? std::atoll(rows[0][1]->c_str()) : 0;
   parts_.board->SetRetainedBytes(retained > 0 ? static_cast<uint64_t>(retained) : 0);
+  TIDEMARK_RETURN_IF_ERROR(CheckRelations(rows[0][2].value_or("")));
   return ParseLsn(*rows[0][0]);
 }
 
@@ -97,21 +93,30 @@ absl::Status Prober::NudgeIfStuck(Lsn head) {
   return connection_->Query("SELECT pg_current_xact_id()", kDoing, kProbeTimeout).status();
 }
 
-absl::Status Prober::CheckRelations() {
-  const absl::Time now = absl::Now();
-  if (!parts_.streaming || now < next_check_) return absl::OkStatus();
-  next_check_ = now + parts_.options.status_every;
+absl::Status Prober::CheckRelations(const std::string& fingerprint) {
+  uint64_t version = 0;
+  const std::map<std::string, RelationRecord> followed = parts_.followed(&version);
+  if (followed.empty() || (fingerprint == fingerprint_ && version == version_)) {
+    return absl::OkStatus();
+  }
   TIDEMARK_ASSIGN_OR_RETURN(
       const std::vector<SourceRelation> relations,
       ReadRelations(*connection_, parts_.relations, parts_.publications, &types_));
-  const std::map<std::string, RelationRecord> followed = parts_.followed();
+  absl::Status same;
   for (const SourceRelation& relation : relations) {
     const auto record = followed.find(relation.full_name);
-    if (record == followed.end()) continue;
-    TIDEMARK_RETURN_IF_ERROR(
-        CheckRelation(parts_.catalog, parts_.options.name, record->second, relation, types_));
+    if (record == followed.end() || !same.ok()) continue;
+    same = CheckRelation(parts_.catalog, parts_.options.name, record->second, relation, types_);
   }
-  return absl::OkStatus();
+  if (same.ok()) {
+    fingerprint_ = fingerprint;
+    version_ = version;
+  } else {
+    // Not judged here: the one that follows looks again, and says what is wrong.
+    parts_.check_again = true;
+    parts_.wake->Set();
+  }
+  return same;
 }
 
 }  // namespace tidemark::ingest

@@ -1,9 +1,12 @@
-// The side connection: asks the system of record how far it is, for freshness, and now and then
-// whether what is followed is still published as it was.
+// The side connection: asks the system of record how far it is, for freshness, and in the same
+// query whether what is followed is still defined and published as it was: some changes of
+// definitions change rows without an event, and nothing is fresh then.
 #ifndef TIDEMARK_SERVER_INGEST_POSTGRES_PROBER_H_
 #define TIDEMARK_SERVER_INGEST_POSTGRES_PROBER_H_
 
+#include <cstdint>
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -30,7 +33,8 @@ class Prober {
   absl::Status Connect();
   // Moves the end of the log to the end of a record when it stands inside one.
   absl::Status NudgeIfStuck(Lsn head);
-  absl::Status CheckRelations();
+  // `fingerprint`: of the source's catalog. Looks closer when it is another than last time.
+  absl::Status CheckRelations(const std::string& fingerprint);
 
   SourceParts& parts_;
   std::unique_ptr<PgConnection> connection_;
@@ -38,7 +42,8 @@ class Prober {
   PgTypeMap types_;
   Lsn last_head_ = 0;
   absl::Time head_since_;
-  absl::Time next_check_;  // of the relations
+  std::string fingerprint_;  // at which everything was as it must be
+  uint64_t version_ = 0;     // of what was followed then
 };
 
 }  // namespace tidemark::ingest

@@ -329,4 +329,37 @@ absl::StatusOr<std::vector<SourceRelation>> ReadRelations(
   return ordered;
 }
 
+std::string FingerprintExpression(int server_version, const std::vector<std::string>& names,
+                                  const std::vector<std::string>& publications) {
+  const std::string ours = absl::StrCat(
+      "(SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+      "WHERE n.nspname || '.' || c.relname IN (",
+      QuoteLiterals(names), "))");
+  const std::string published =
+      absl::StrCat("(SELECT p.oid FROM pg_publication p WHERE p.pubname IN (",
+                   QuoteLiterals(publications), "))");
+  const auto rows = [](std::string_view columns, std::string_view from, std::string_view where) {
+    return absl::StrCat("(SELECT string_agg(concat_ws(' ', ", ToAbsl(columns), "), ',' ORDER BY ",
+                        ToAbsl(columns), ") FROM ", ToAbsl(from), " WHERE ", ToAbsl(where), ")");
+  };
+  return absl::StrCat(
+      "md5(concat_ws(';', ",
+      rows("c.oid, c.relname, c.relkind, c.relpersistence, c.relreplident", "pg_class c",
+           "c.oid IN " + ours),
+      ", ",
+      rows("a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attisdropped, "
+           "a.attgenerated",
+           "pg_attribute a", "a.attnum > 0 AND a.attrelid IN " + ours),
+      ", ",
+      rows("i.indexrelid, i.indisprimary, i.indisreplident, i.indimmediate", "pg_index i",
+           "i.indrelid IN " + ours),
+      ", ", rows("p.oid, p.xmin::text", "pg_publication p", "p.oid IN " + published), ", ",
+      rows("pr.oid, pr.xmin::text", "pg_publication_rel pr", "pr.prpubid IN " + published),
+      server_version < kRowFilterVersion
+          ? ""
+          : ", " + rows("pn.oid, pn.xmin::text", "pg_publication_namespace pn",
+                        "pn.pnpubid IN " + published),
+      "))");
+}
+
 }  // namespace tidemark::ingest

@@ -47,6 +47,11 @@ absl::StatusOr<std::vector<SourceRelation>> ReadRelations(
     PgConnection& connection, const std::vector<std::string>& names,
     const std::vector<std::string>& publications, PgTypeMap* types);
 
+// An SQL expression that is another text whenever something ReadRelations looks at has changed:
+// cheap enough to be asked with every probe.
+std::string FingerprintExpression(int server_version, const std::vector<std::string>& names,
+                                  const std::vector<std::string>& publications);
+
 // Adds the types with these oids, and those they are made of. Those that do not exist (any more)
 // become text.
 absl::Status ReadTypes(PgConnection& connection, const std::vector<uint32_t>& oids,

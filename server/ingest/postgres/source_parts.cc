@@ -63,14 +63,16 @@ void SourceParts::set_database(DatabaseName database) {
   database_ = std::move(database);
 }
 
-std::map<std::string, RelationRecord> SourceParts::followed() const {
+std::map<std::string, RelationRecord> SourceParts::followed(uint64_t* version) const {
   MutexLock lock(mutex_);
+  *version = followed_version_;
   return followed_;
 }
 
 void SourceParts::set_followed(std::map<std::string, RelationRecord> relations) {
   MutexLock lock(mutex_);
   followed_ = std::move(relations);
+  ++followed_version_;
 }
 
 void AwaitWake(SourceParts& parts, absl::Duration timeout) {

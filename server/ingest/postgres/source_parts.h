@@ -3,6 +3,7 @@
 #define TIDEMARK_SERVER_INGEST_POSTGRES_SOURCE_PARTS_H_
 
 #include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -64,14 +65,16 @@ struct SourceParts {
 
   DatabaseName database() const TIDEMARK_EXCLUDES(mutex_);
   void set_database(DatabaseName database) TIDEMARK_EXCLUDES(mutex_);
-  // The relations being streamed, as they were copied.
-  std::map<std::string, RelationRecord> followed() const TIDEMARK_EXCLUDES(mutex_);
+  // The relations whose changes are applied, as they were copied. The version rises with every
+  // set_followed.
+  std::map<std::string, RelationRecord> followed(uint64_t* version) const TIDEMARK_EXCLUDES(mutex_);
   void set_followed(std::map<std::string, RelationRecord> relations) TIDEMARK_EXCLUDES(mutex_);
 
  private:
   mutable Mutex mutex_;
   DatabaseName database_ TIDEMARK_GUARDED_BY(mutex_);
   std::map<std::string, RelationRecord> followed_ TIDEMARK_GUARDED_BY(mutex_);
+  uint64_t followed_version_ TIDEMARK_GUARDED_BY(mutex_) = 0;
 };
 
 // Waits until `wake` or the interrupt is set, or the time is over, and clears `wake`.

@@ -79,11 +79,11 @@ class CrashTest : public ItemsTest {
   key: [note]
   tier: seconds
   readers: [default]
-  columns: {note: string, how_many: int, total: int}
+  columns: {note: string, label: string, how_many: int, total: int}
   groups:
     - name: names
       from: {source: erp, relation: public.names}
-      columns: {}
+      columns: {label: label}
       on_delete: row
     - name: items
       from: {source: erp, relation: public.items}
@@ -94,7 +94,8 @@ class CrashTest : public ItemsTest {
   static std::unique_ptr<FollowedWorld> MakeAggregated(PostgresServer* server) {
     auto world = MakeItems({.tables = kAggregateTables, .server = server});
     world->sql().Exec(
-        "CREATE TABLE names (note text PRIMARY KEY); INSERT INTO names VALUES ('n'); "
+        "CREATE TABLE names (note text PRIMARY KEY, label text); "
+        "INSERT INTO names VALUES ('n', 'N'), ('none', 'No one'); "
         "ALTER PUBLICATION tidemark ADD TABLE names");
     return world;
   }
@@ -106,9 +107,9 @@ class CrashTest : public ItemsTest {
               SqlTexts(truth.Query(kItemsQuery), {"id", "note", "qty"}))
         << "at " << truth.lsn_text();
     EXPECT_EQ(world.RowsAt("notes", truth.lsn_text()),
-              SqlTexts(truth.Query("SELECT n.note, count(i.id), sum(i.qty) FROM names n "
-                                   "LEFT JOIN items i USING (note) GROUP BY 1"),
-                       {"note", "how_many", "total"}))
+              SqlTexts(truth.Query("SELECT n.note, n.label, count(i.id), sum(i.qty) FROM names n "
+                                   "LEFT JOIN items i USING (note) GROUP BY 1, 2"),
+                       {"note", "label", "how_many", "total"}))
         << "at " << truth.lsn_text();
   }
 };
@@ -148,7 +149,9 @@ TEST_F(CrashTest, S5_EveryTransactionIsAppliedOnceOverOurOwnRestarts) {
   // The first ones break off the copy.
   for (int i = 0; i < 10; ++i) {
     world->Open();
-    if (i >= 4) ASSERT_THAT(world->AwaitState(SourceState::kStreaming), IsOk());
+    if (i >= 4) {
+      ASSERT_THAT(world->AwaitState(SourceState::kStreaming), IsOk());
+    }
     if (i % 3 == 2) {
       ASSERT_THAT(world->AwaitState(SourceState::kStreaming), IsOk());
       ExpectAllSame(*world);
@@ -184,7 +187,7 @@ TEST_F(CrashTest, GapsAreCopiedOverExactlyWhileWritersRun) {
   ASSERT_THAT(world->AwaitState(SourceState::kStreaming), IsOk());
   for (int i = 0; i < 2; ++i) {
     world->Close();
-    world->sql().Exec("SELECT pg_drop_replication_slot('tidemark_" + world->database() + "')");
+    world->DropSlot();
     world->TakeStates();
     world->Open();
     ASSERT_THAT(world->AwaitPassed(SourceState::kGap), IsOk());

@@ -97,6 +97,13 @@ void FollowedWorld::AwaitSql(const std::string& condition) {
       "END $wait$; SET statement_timeout = 0"));
 }
 
+void FollowedWorld::DropSlot() {
+  // The session of a connection that was just closed holds it for a moment.
+  AwaitSql("SELECT NOT active FROM pg_replication_slots WHERE slot_name = 'tidemark_" + database_ +
+           "'");
+  sql().Exec("SELECT pg_drop_replication_slot('tidemark_" + database_ + "')");
+}
+
 ingest::PostgresSourceOptions FollowedWorld::SourceOptions(const std::string& name,
                                                            const std::string& database) {
   ingest::PostgresSourceOptions options;

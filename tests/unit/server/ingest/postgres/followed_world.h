@@ -13,6 +13,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,12 @@
 #include "storage/tables/catalog.h"
 #include "tests/support/postgres_server.h"
 #include "tests/support/sql_client.h"
+
+namespace tidemark::ingest {
+
+inline void PrintTo(SourceState state, std::ostream* out) { *out << SourceStateName(state); }
+
+}  // namespace tidemark::ingest
 
 namespace tidemark::testing {
 
@@ -74,6 +81,9 @@ class FollowedWorld {
   SqlClient& shop_sql();
   // Waits at the server until a query's one value is true.
   void AwaitSql(const std::string& condition);
+
+  // Drops the slot of "erp", once nobody follows it any more.
+  void DropSlot();
 
   // Opens the store and starts following. Close stops everything; Open then goes on from the disk.
   void Open();

@@ -22,7 +22,7 @@ class GapTest : public ItemsTest {
     EXPECT_THAT(world.TakeStates(), Contains(Pair(SourceState::kGap, HasSubstr(reason))));
     EXPECT_FALSE(world.IsDegraded("items"));
     EXPECT_FALSE(world.source().Status().degraded);
-    world.sql().Exec("UPDATE items SET qty = qty + 1 WHERE id = 5");
+    world.sql().Exec("UPDATE items SET qty = qty + 1 WHERE id = 95");
     ExpectSameNow(world);
   }
 };
@@ -33,7 +33,7 @@ TEST_F(GapTest, ADroppedSlotIsAGapAndRowsDeletedMeanwhileGo) {
   ASSERT_THAT(world->AwaitRecent(), IsOk());
   const auto before = world->latest();
   world->Close();
-  world->sql().Exec("SELECT pg_drop_replication_slot('" + Slot(*world) + "')");
+  world->DropSlot();
   world->sql().Exec(
       "DELETE FROM items WHERE id <= 10; UPDATE items SET note = 'x' WHERE id = 11; "
       "INSERT INTO items VALUES (500, 'new', 0)");
@@ -53,7 +53,7 @@ TEST_F(GapTest, ASlotDroppedWhileStreamingIsAGap) {
   ASSERT_THAT(world->AwaitState(SourceState::kPaused), IsOk());
   world->AwaitSql("SELECT NOT active FROM pg_replication_slots WHERE slot_name = '" + Slot(*world) +
                   "'");
-  world->sql().Exec("SELECT pg_drop_replication_slot('" + Slot(*world) + "')");
+  world->DropSlot();
   world->sql().Exec("DELETE FROM items WHERE id <= 10");
   ASSERT_THAT(world->source().Resume(), IsOk());
   ExpectHealed(*world, "is gone at the source");
@@ -282,7 +282,7 @@ TEST_F(GapTest, OnGapStopWaitsForResume) {
   world->Open();
   ASSERT_THAT(world->AwaitRecent(), IsOk());
   world->Close();
-  world->sql().Exec("SELECT pg_drop_replication_slot('" + Slot(*world) + "')");
+  world->DropSlot();
   world->sql().Exec("DELETE FROM items WHERE id <= 10");
   world->Open();
   ASSERT_THAT(world->AwaitState(SourceState::kGap, "resume the source"), IsOk());
@@ -302,7 +302,7 @@ TEST_F(GapTest, TablesAreDegradedFromTheGapToTheEndOfTheCopy) {
   world->Open();
   ASSERT_THAT(world->AwaitRecent(), IsOk());
   world->Close();
-  world->sql().Exec("SELECT pg_drop_replication_slot('" + Slot(*world) + "')");
+  world->DropSlot();
   world->sql().Exec("DELETE FROM items WHERE id <= 10");
   // A transaction that stays open holds up the new slot.
   SqlClient writer(world->dsn());

@@ -280,7 +280,7 @@ TEST_F(StatesTest, ARowTheTableCannotTakeFailsAndNothingBehindItIsApplied) {
   // The way out: the row made small enough, and everything read again.
   world->sql().Exec("UPDATE items SET note = 'short' WHERE id = 1");
   world->Close();
-  world->sql().Exec("SELECT pg_drop_replication_slot('tidemark_" + world->database() + "')");
+  world->DropSlot();
   world->Open();
   ExpectSameNow(*world);
 }
