@@ -137,10 +137,10 @@ class GroupBinder {
       const RelationColumn& from = column(key.relation_column);
       if (from.key) continue;
       return Invalid(from.name,
-                     "deletes of it do not say the value of its column \"" + from.name +
-                         "\", which is in the table's key. Run ALTER TABLE " + schema_.name +
-                         " REPLICA IDENTITY FULL (or USING INDEX with an index that has the "
-                         "column), or choose a key among the columns that identify its rows.");
+                     "its deletes do not say the value of its column \"" + from.name +
+                         "\", which is in the table's key. Give it REPLICA IDENTITY FULL (or USING "
+                         "INDEX with an index that has the column), or choose a key among the "
+                         "columns that identify its rows.");
     }
     return absl::OkStatus();
   }
@@ -174,8 +174,9 @@ class GroupBinder {
     }
     for (size_t i = 0; i < definition().where.size(); ++i) {
       const BoundColumn& tested = group_.image[static_cast<size_t>(group_.layout.where[i])];
-      TIDEMARK_ASSIGN_OR_RETURN(group_.where.emplace_back(),
-                                BoundCondition::Bind(definition().where[i], tested.type));
+      auto bound = BoundCondition::Bind(definition().where[i], tested.type);
+      if (!bound.ok()) return Invalid(tested.name, std::string(ToStd(bound.status().message())));
+      group_.where.push_back(*std::move(bound));
     }
     return absl::OkStatus();
   }
