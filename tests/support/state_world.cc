@@ -133,7 +133,7 @@ std::shared_ptr<void> ToldSource::WhenRecent(Callback callback) {
 StateWorld::StateWorld(const StateWorldOptions& options) {
   store_ =
       options.make_store != nullptr
-          ? options.make_store(services::EncodeStamp)
+          ? options.make_store(services::EncodeStamp, clock_)
           : state::CreateMemoryStore({.clock = &clock_, .stamp_encoder = services::EncodeStamp});
   catalog_ = Value(tables::Catalog::Open(
       Value(tables::ParseTableDefinitions(std::string_view(kTables), {"erp", "shop"})),

@@ -59,8 +59,8 @@ class ToldSource final : public ingest::Source {
 };
 
 struct StateWorldOptions {
-  // Made over by tests that need the real engine; nullptr = the reference model.
-  std::function<std::unique_ptr<state::StateStore>(state::StampEncoder)> make_store;
+  // For tests that need the real engine; nullptr = the reference model.
+  std::function<std::unique_ptr<state::StateStore>(state::StampEncoder, const Clock&)> make_store;
 };
 
 class StateWorld {
