@@ -17,7 +17,7 @@ void Remember(std::vector<std::string>& window, std::string id, uint64_t n) {
   }
 }
 
-std::string CustomerId(int number) { return absl::StrFormat("C-%05d", number); }
+std::string CustomerId(int number) { return absl::StrFormat("C%05d", number); }
 
 }  // namespace
 
