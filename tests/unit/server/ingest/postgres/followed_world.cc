@@ -275,6 +275,18 @@ RowTexts FollowedWorld::RowsOf(const std::string& name, const state::ReadPoint& 
   return rows;
 }
 
+std::vector<Datum> FollowedWorld::FindRow(const std::string& name, const Datum& key) {
+  const tables::Table& table = FindTable(name);
+  const auto encoded = tables::EncodeKey(table.definition, std::vector<Datum>{key});
+  Check(encoded.status(), "encoding a key");
+  state::StoredRow row;
+  Check(reader().Get(state::LatestPoint(reader().Latest()), table.id, *encoded, &row), "reading");
+  if (!row.found()) return {};
+  auto data = tables::DecodeRow(table.definition, row.bytes());
+  Check(data.status(), "decoding a row");
+  return *std::move(data);
+}
+
 std::vector<state::Change> FollowedWorld::ChangesAfter(state::SnapshotId id) {
   auto cursor = reader().Changes(reader().Latest(), id);
   Check(cursor.status(), "reading changes");

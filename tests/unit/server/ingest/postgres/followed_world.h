@@ -115,7 +115,9 @@ class FollowedWorld {
   RowTexts Rows(const std::string& table);
   RowTexts RowsAt(const std::string& table, const std::string& lsn);
   RowTexts RowsOf(const std::string& table, const state::ReadPoint& point);
-  // All changes since a snapshot: "INSERT orders ...".
+  // One row of the newest snapshot by its one key column; empty when it is absent.
+  std::vector<tables::Datum> FindRow(const std::string& table, const tables::Datum& key);
+  // All changes since a snapshot.
   std::vector<state::Change> ChangesAfter(state::SnapshotId id);
   state::SnapshotId latest() { return reader().Latest()->id(); }
   bool IsDegraded(const std::string& table);
