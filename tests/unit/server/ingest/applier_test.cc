@@ -265,7 +265,7 @@ TEST_F(ApplierTest, SpooledTransactionIsOneSnapshot) {
   Make();
   world().StartReadable();
   Assembler assembler({.max_transaction_bytes = 1000, .spool_dir = ::testing::TempDir()});
-  constexpr int kRows = 20000;
+  constexpr int kRows = 3000;
   for (int i = 0; i < kRows; ++i) {
     RowEvent event = world().PutAccount(i, i, "a note of some length");
     event.sequence = ScriptedSource::Position(i);
