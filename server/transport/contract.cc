@@ -2,6 +2,7 @@
 
 #include <google/protobuf/descriptor.h>
 
+#include "grpc/health/v1/health.pb.h"
 #include "tidemark/v1/admin_service.pb.h"
 #include "tidemark/v1/approval_service.pb.h"
 #include "tidemark/v1/budget_service.pb.h"
@@ -19,6 +20,9 @@
 namespace tidemark {
 
 std::vector<const google::protobuf::ServiceDescriptor*> ContractServices() {
+  // Served by the library and no part of the contract, but reflection describes only what is
+  // linked.
+  grpc::health::v1::HealthCheckRequest::descriptor();
   const google::protobuf::FileDescriptor* files[] = {
       v1::GetRowRequest::descriptor()->file(),
       v1::CreateTagRequest::descriptor()->file(),

@@ -79,6 +79,10 @@ TEST_P(ReflectionTest, ListsEveryServiceOfTheContractAndTheHelpersBesideThem) {
   for (std::string_view service : AllServices()) {
     EXPECT_THAT(names, Contains("tidemark.v1." + std::string(service)));
   }
+  // What is listed can be described, health too.
+  for (const std::string& name : names) {
+    EXPECT_FALSE(FileNames(Ask({Symbol(name)})[0]).empty()) << name;
+  }
   EXPECT_THAT(names, IsSupersetOf({"grpc.reflection.v1.ServerReflection",
                                    "grpc.reflection.v1alpha.ServerReflection"}));
 }
