@@ -1,5 +1,6 @@
 #include "server/transport/grpc_log.h"
 
+#include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
 
 #include "common/check.h"
@@ -38,6 +39,8 @@ GrpcLogRedirect::GrpcLogRedirect(Log& log) {
   target.log = &log;
   gpr_set_log_verbosity(GPR_LOG_SEVERITY_ERROR);
   gpr_set_log_function(&WriteLine);
+  // Protobuf complains about every request that is no message; its caller is told already.
+  google::protobuf::SetLogHandler(nullptr);
 }
 
 GrpcLogRedirect::~GrpcLogRedirect() {

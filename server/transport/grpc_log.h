@@ -7,7 +7,8 @@
 namespace tidemark {
 
 // From construction to destruction gRPC's errors go to `log`, afterwards nowhere; the rest of what
-// it says is dropped. gRPC has one log per process: at most one of these at a time (checked).
+// it says, and what protobuf says of bytes it cannot read, is dropped. gRPC has one log per
+// process: at most one of these at a time (checked).
 class GrpcLogRedirect {
  public:
   explicit GrpcLogRedirect(Log& log);
