@@ -26,7 +26,6 @@ absl::Status LevelDbWriter::Write(leveldb::WriteBatch* batch) {
                         {{"cause", status.ToString()}});
     return health_;
   }
-  staging_.Forget();
   engine_.counters.batches.fetch_add(1, std::memory_order_relaxed);
   engine_.counters.syncs.fetch_add(1, std::memory_order_relaxed);
   engine_.counters.batch_bytes.fetch_add(batch->ApproximateSize(), std::memory_order_relaxed);
@@ -57,6 +56,7 @@ absl::Status LevelDbWriter::WriteChunk() {
   state_ = state;
   open_has_chunks_ = true;
   staging_.ClearOpen();
+  staging_.Forget(/*row_cache_is_newest=*/false);
   engine_.counters.chunks.fetch_add(1, std::memory_order_relaxed);
   return absl::OkStatus();
 }
@@ -74,10 +74,11 @@ absl::Status LevelDbWriter::AbandonSnapshot() {
     engine_.counters.undone.fetch_add(1, std::memory_order_relaxed);
     // Nothing of the transaction was ever published or cached; the rule clears all the same.
     if (!open_has_chunks_) engine_.row_cache.Clear(sequence_);
+    staging_.Forget(/*row_cache_is_newest=*/!open_has_chunks_);
   }
   in_snapshot_ = false;
   staging_.AbandonSnapshot();
-  tables_ = ended_tables_;
+  if (open_changed_tables_) tables_ = ended_tables_;
   return absl::OkStatus();
 }
 
@@ -125,6 +126,7 @@ absl::Status LevelDbWriter::Flush(const CommitInfo& info) {
   live_.degraded = info.degraded;
   ++sequence_;
   UpdateRowCache();
+  staging_.Forget(/*row_cache_is_newest=*/true);
   staging_.ClearEnded();
   ended_has_chunks_ = false;
   if (tables_changed_) {
@@ -166,10 +168,12 @@ void LevelDbWriter::UpdateRowCache() {
     TIDEMARK_CHECK(ParseCurrentKey(at->first, &storage, &key));
     const SnapshotId from = ended_tables_.FromOf(storage);
     if (from == kNoSnapshot) continue;  // loading: no reader has been there
-    VersionView version;
-    const bool exists = at->second.has_value();
-    if (exists) TIDEMARK_CHECK(ParseVersion(*at->second, from, &version));
-    engine_.row_cache.Update(at->first, exists ? &version : nullptr, sequence_);
+    RowToCache row;
+    if (at->second.has_value()) {
+      row.value = *at->second;
+      TIDEMARK_CHECK(ParseVersion(row.value, from, &row.version));
+    }
+    engine_.row_cache.Update(at->first, at->second.has_value() ? &row : nullptr, sequence_);
   }
 }
 

@@ -9,6 +9,8 @@ namespace {
 
 // 10 bits a key: one look-up in a hundred of an absent key reads a block in vain.
 constexpr int kFilterBitsPerKey = 10;
+// Keys decoded one after the other in a point read: a block holds some twenty rows.
+constexpr int kRestartInterval = 4;
 constexpr size_t kWriteBufferBytes = 32 << 20;
 constexpr size_t kMaxFileBytes = 32 << 20;
 // Each open file keeps its index and filter in memory (about half a megabyte of 32): enough for
@@ -35,6 +37,7 @@ leveldb::Status Database::Open(const DatabaseOptions& options,
   leveldb_options.max_file_size = kMaxFileBytes;
   leveldb_options.max_open_files = kMaxOpenFiles;
   leveldb_options.block_cache = opened->cache_.get();
+  leveldb_options.block_restart_interval = kRestartInterval;
   leveldb_options.filter_policy = opened->filter_.get();
   leveldb_options.compression = leveldb::kNoCompression;
   leveldb::DB* db = nullptr;

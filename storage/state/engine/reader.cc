@@ -48,7 +48,7 @@ absl::Status LevelDbReader::Get(const ReadPoint& point, TableId table, std::stri
                                .Find(storage, current_key, key, point.id, &found));
   if (found.bytes == nullptr || found.version.kind != RowKind::kPresent) return absl::OkStatus();
   if (found.newest) {
-    engine_.row_cache.Fill(current_key, found.version, publication.sequence());
+    engine_.row_cache.Fill(current_key, {*found.bytes, found.version}, publication.sequence());
   }
   row->SetFound(found.version.id, found.version.row, found.version.meta, std::move(found.bytes));
   return absl::OkStatus();

@@ -1,53 +1,63 @@
 #include "storage/state/engine/row_cache.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/hash/hash.h"
 #include "common/check.h"
+#include "common/strings.h"
 
 namespace tidemark::state::engine {
 namespace {
 
-// Of a slot, its place in the index, and the block's header and rounding.
+// Of a slot, its share of the buckets, and the block's header and rounding.
 constexpr size_t kSlotOverheadBytes = 112;
+constexpr size_t kFirstBuckets = 16;
+constexpr uint64_t kFillsPerAdmission = 4;
 
-size_t HashKey(std::string_view key) { return absl::Hash<std::string_view>()(key); }
+uint32_t HashKey(std::string_view key) {
+  return static_cast<uint32_t>(absl::Hash<absl::string_view>()(ToAbsl(key)));
+}
 
 }  // namespace
 
-size_t RowCache::Slot::charge() const {
-  return size_t{key_size} + meta_size + row_size + kSlotOverheadBytes;
-}
-
-size_t RowCache::SlotHash::operator()(std::string_view key) const { return HashKey(key); }
+size_t RowCache::Slot::charge() const { return size_t{key_size} + value_size + kSlotOverheadBytes; }
 
 RowCache::RowCache(size_t capacity_bytes, uint64_t sequence)
     : shard_capacity_(capacity_bytes / kShards) {
   Clear(sequence);
 }
 
-RowCache::Shard& RowCache::ShardOf(std::string_view current_key) {
-  // The index uses the low bits of the same hash.
-  return shards_[(HashKey(current_key) >> 48) % kShards];
+// --- Looking up.
+
+// The shard uses the low bits of the hash, the bucket those above.
+uint32_t& RowCache::BucketOf(Shard& shard, uint32_t hash) {
+  return shard.buckets[hash / kShards & (shard.buckets.size() - 1)];
+}
+
+uint32_t RowCache::FindSlot(const Shard& shard, uint32_t hash, std::string_view key) {
+  uint32_t slot = shard.buckets[hash / kShards & (shard.buckets.size() - 1)];
+  while (slot != kNoSlot && (shard.slots[slot].hash != hash || shard.slots[slot].key() != key)) {
+    slot = shard.slots[slot].next;
+  }
+  return slot;
 }
 
 CachedRow RowCache::RowOf(const Slot& slot) {
-  const char* const start = slot.bytes.get();
-  return {slot.bytes,
-          slot.id,
-          {start + slot.key_size, slot.meta_size},
-          {start + slot.key_size + slot.meta_size, slot.row_size}};
+  const std::string_view value(slot.bytes.get() + slot.key_size, slot.value_size);
+  return {slot.bytes, slot.id, value, value.substr(slot.meta_offset, slot.meta_size),
+          value.substr(slot.meta_offset + slot.meta_size)};
 }
 
 CachedRow RowCache::FindNewest(std::string_view current_key) {
   if (shard_capacity_ == 0) return {};
-  Shard& shard = ShardOf(current_key);
+  const uint32_t hash = HashKey(current_key);
+  Shard& shard = ShardOf(hash);
   MutexLock lock(shard.mutex);
-  const auto at = shard.index.find(current_key);
-  if (at == shard.index.end()) return {};
-  Slot& slot = shard.slots[*at];
-  slot.used = true;
-  return RowOf(slot);
+  const uint32_t found = FindSlot(shard, hash, current_key);
+  if (found == kNoSlot) return {};
+  shard.slots[found].used = true;
+  return RowOf(shard.slots[found]);
 }
 
 CachedRow RowCache::Find(std::string_view current_key, SnapshotId at) {
@@ -56,72 +66,96 @@ CachedRow RowCache::Find(std::string_view current_key, SnapshotId at) {
   return row;
 }
 
-void RowCache::Fill(std::string_view current_key, const VersionView& version, uint64_t sequence) {
-  TIDEMARK_CHECK(version.kind == RowKind::kPresent);
+// --- Changing.
+
+void RowCache::Fill(std::string_view current_key, const RowToCache& row, uint64_t sequence) {
+  TIDEMARK_CHECK(row.version.kind == RowKind::kPresent);
   if (shard_capacity_ == 0) return;
-  Shard& shard = ShardOf(current_key);
+  const uint32_t hash = HashKey(current_key);
+  Shard& shard = ShardOf(hash);
   MutexLock lock(shard.mutex);
   if (shard.mark > sequence) return;  // the key may have been written since it was read
-  if (shard.index.contains(current_key)) return;
-  Store(shard, current_key, version);
+  const size_t room = row.value.size() + current_key.size();
+  const bool full = shard.bytes + room + kSlotOverheadBytes > shard_capacity_;
+  if (full && ++shard.refused % kFillsPerAdmission != 0) return;
+  if (FindSlot(shard, hash, current_key) != kNoSlot) return;
+  Store(shard, hash, current_key, row);
 }
 
-void RowCache::Update(std::string_view current_key, const VersionView* version, uint64_t sequence) {
-  Shard& shard = ShardOf(current_key);
+void RowCache::Update(std::string_view current_key, const RowToCache* row, uint64_t sequence) {
+  if (shard_capacity_ == 0) return;
+  const uint32_t hash = HashKey(current_key);
+  Shard& shard = ShardOf(hash);
   MutexLock lock(shard.mutex);
   shard.mark = sequence;
-  const auto at = shard.index.find(current_key);
-  if (at == shard.index.end()) return;
-  Remove(shard, *at);
-  if (version != nullptr && version->kind == RowKind::kPresent) {
-    Store(shard, current_key, *version);
+  const uint32_t found = FindSlot(shard, hash, current_key);
+  if (found == kNoSlot) return;
+  Remove(shard, found);
+  if (row != nullptr && row->version.kind == RowKind::kPresent) {
+    Store(shard, hash, current_key, *row);
   }
 }
 
 void RowCache::Clear(uint64_t sequence) {
   for (Shard& shard : shards_) {
     MutexLock lock(shard.mutex);
-    shard.index.clear();
     shard.slots.clear();
     shard.free.clear();
+    shard.buckets.assign(kFirstBuckets, kNoSlot);
+    shard.rows = 0;
     shard.bytes = 0;
     shard.hand = 0;
     shard.mark = sequence;
   }
 }
 
-void RowCache::Store(Shard& shard, std::string_view key, const VersionView& version) {
+void RowCache::Store(Shard& shard, uint32_t hash, std::string_view key, const RowToCache& row) {
   Slot slot;
-  slot.id = version.id;
+  slot.id = row.version.id;
+  slot.hash = hash;
   slot.key_size = static_cast<uint32_t>(key.size());
-  slot.meta_size = static_cast<uint32_t>(version.meta.size());
-  slot.row_size = static_cast<uint32_t>(version.row.size());
+  slot.value_size = static_cast<uint32_t>(row.value.size());
+  slot.meta_offset = static_cast<uint32_t>(row.version.meta.data() - row.value.data());
+  slot.meta_size = static_cast<uint32_t>(row.version.meta.size());
   if (slot.charge() > shard_capacity_ / 4) return;  // would push everything else out
-  auto bytes =
-      std::make_shared_for_overwrite<char[]>(key.size() + version.meta.size() + version.row.size());
-  char* out = bytes.get();
-  for (const std::string_view part : {key, version.meta, version.row}) {
-    out = std::copy(part.begin(), part.end(), out);
-  }
+  auto bytes = std::make_shared_for_overwrite<char[]>(key.size() + row.value.size());
+  std::copy(row.value.begin(), row.value.end(), std::copy(key.begin(), key.end(), bytes.get()));
   slot.bytes = std::move(bytes);
 
   Evict(shard, shard_capacity_ - slot.charge());
   shard.bytes += slot.charge();
-  uint32_t number = static_cast<uint32_t>(shard.slots.size());
+  ++shard.rows;
   if (shard.free.empty()) {
-    shard.slots.push_back(std::move(slot));
-  } else {
-    number = shard.free.back();
-    shard.free.pop_back();
-    shard.slots[number] = std::move(slot);
+    shard.free.push_back(static_cast<uint32_t>(shard.slots.size()));
+    shard.slots.emplace_back();
   }
-  shard.index.insert(number);
+  const uint32_t number = shard.free.back();
+  shard.free.pop_back();
+  uint32_t& bucket = BucketOf(shard, hash);
+  slot.next = bucket;
+  bucket = number;
+  shard.slots[number] = std::move(slot);
+  if (shard.rows > shard.buckets.size()) Rehash(shard);
+}
+
+void RowCache::Rehash(Shard& shard) {
+  shard.buckets.assign(shard.buckets.size() * 2, kNoSlot);
+  for (uint32_t number = 0; number < shard.slots.size(); ++number) {
+    Slot& slot = shard.slots[number];
+    if (slot.bytes == nullptr) continue;
+    uint32_t& bucket = BucketOf(shard, slot.hash);
+    slot.next = bucket;
+    bucket = number;
+  }
 }
 
 void RowCache::Remove(Shard& shard, uint32_t number) {
   Slot& slot = shard.slots[number];
-  shard.index.erase(number);
+  uint32_t* link = &BucketOf(shard, slot.hash);
+  while (*link != number) link = &shard.slots[*link].next;
+  *link = slot.next;
   shard.bytes -= slot.charge();
+  --shard.rows;
   slot = Slot();
   shard.free.push_back(number);
 }
@@ -150,7 +184,7 @@ uint64_t RowCache::rows() const {
   uint64_t total = 0;
   for (const Shard& shard : shards_) {
     MutexLock lock(shard.mutex);
-    total += shard.index.size();
+    total += shard.rows;
   }
   return total;
 }

@@ -8,6 +8,9 @@
 //     replaces or removes the entry;
 //   - an entry serves a reader when its version is not newer than the reader's snapshot;
 //   - absent rows are not cached; large transactions, undo and truncates clear everything.
+//
+// A full shard takes only one in four rows that readers found in LevelDB: where every row is read
+// as often as every other, putting each of them in would cost more than the cache saves.
 #ifndef TIDEMARK_STORAGE_STATE_ENGINE_ROW_CACHE_H_
 #define TIDEMARK_STORAGE_STATE_ENGINE_ROW_CACHE_H_
 
@@ -17,7 +20,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "common/mutex.h"
 #include "storage/state/engine/format.h"
 #include "storage/state/types.h"
@@ -28,9 +30,16 @@ namespace tidemark::state::engine {
 struct CachedRow {
   std::shared_ptr<const char[]> bytes;
   SnapshotId id = kNoSnapshot;
+  std::string_view value;  // as in LevelDB
   std::string_view meta;
   std::string_view row;
   explicit operator bool() const { return bytes != nullptr; }
+};
+
+// A version to be cached: the value in LevelDB, and what it says.
+struct RowToCache {
+  std::string_view value;
+  VersionView version;  // points into `value`
 };
 
 // Thread-safe: one short lock per shard, never held while anything is read or written.
@@ -46,13 +55,13 @@ class RowCache {
   // hold.
   CachedRow FindNewest(std::string_view current_key);
 
-  // A reader's: `version` was read from prefix C, is present, and was read through the publication
-  // with this sequence.
-  void Fill(std::string_view current_key, const VersionView& version, uint64_t sequence);
+  // A reader's: `row` was read from prefix C, is present, and was read through the publication with
+  // this sequence.
+  void Fill(std::string_view current_key, const RowToCache& row, uint64_t sequence);
 
-  // The writer's, for every key of prefix C of a batch: `version` is what it wrote, nullptr for
+  // The writer's, for every key of prefix C of a batch: `row` is what it wrote, nullptr for
   // nothing.
-  void Update(std::string_view current_key, const VersionView* version, uint64_t sequence);
+  void Update(std::string_view current_key, const RowToCache* row, uint64_t sequence);
   void Clear(uint64_t sequence);
 
   // Approximate: the sum over shards read one after the other.
@@ -60,45 +69,43 @@ class RowCache {
   uint64_t rows() const;
 
  private:
+  static constexpr uint32_t kNoSlot = UINT32_MAX;
   struct Slot {
-    std::shared_ptr<const char[]> bytes;  // key, meta, row; nullptr: the slot is free
+    std::shared_ptr<const char[]> bytes;  // key, value; nullptr: the slot is free
     SnapshotId id = kNoSnapshot;
+    uint32_t hash = 0;
+    uint32_t next = kNoSlot;  // in the bucket
     uint32_t key_size = 0;
-    uint32_t meta_size = 0;
-    uint32_t row_size = 0;
-    bool used = false;  // since the hand last passed
+    uint32_t value_size = 0;
+    uint32_t meta_offset = 0;  // in the value
+    uint32_t meta_size = 0;    // the row follows, up to the value's end
+    bool used = false;         // since the hand last passed
     std::string_view key() const { return {bytes.get(), key_size}; }
     size_t charge() const;
   };
-  // Slots are found by key: the set holds their numbers.
-  struct SlotHash {
-    using is_transparent = void;
-    const std::vector<Slot>* slots;
-    size_t operator()(std::string_view key) const;
-    size_t operator()(uint32_t slot) const { return (*this)((*slots)[slot].key()); }
-  };
-  struct SlotEqual {
-    using is_transparent = void;
-    const std::vector<Slot>* slots;
-    bool operator()(uint32_t a, uint32_t b) const { return a == b; }
-    bool operator()(uint32_t a, std::string_view b) const { return (*slots)[a].key() == b; }
-    bool operator()(std::string_view a, uint32_t b) const { return (*slots)[b].key() == a; }
-  };
+  // A hash table whose buckets are lists of slots: a look-up touches the bucket, the slot and the
+  // row's own bytes, and nothing else.
   struct alignas(64) Shard {
-    Shard() : index(0, SlotHash{&slots}, SlotEqual{&slots}) {}
     mutable Mutex mutex;
     std::vector<Slot> slots TIDEMARK_GUARDED_BY(mutex);
     std::vector<uint32_t> free TIDEMARK_GUARDED_BY(mutex);
-    absl::flat_hash_set<uint32_t, SlotHash, SlotEqual> index TIDEMARK_GUARDED_BY(mutex);
+    std::vector<uint32_t> buckets
+        TIDEMARK_GUARDED_BY(mutex);  // first slots; a power of two of them
+    size_t rows TIDEMARK_GUARDED_BY(mutex) = 0;
     size_t bytes TIDEMARK_GUARDED_BY(mutex) = 0;
     size_t hand TIDEMARK_GUARDED_BY(mutex) = 0;  // of the clock that evicts
     uint64_t mark TIDEMARK_GUARDED_BY(mutex) = 0;
+    uint64_t refused TIDEMARK_GUARDED_BY(mutex) = 0;  // fills, since the shard is full
   };
   static constexpr size_t kShards = 64;
 
-  Shard& ShardOf(std::string_view current_key);
+  Shard& ShardOf(uint32_t hash) { return shards_[hash % kShards]; }
   static CachedRow RowOf(const Slot& slot);
-  void Store(Shard& shard, std::string_view key, const VersionView& version)
+  static uint32_t FindSlot(const Shard& shard, uint32_t hash, std::string_view key)
+      TIDEMARK_REQUIRES(shard.mutex);
+  static uint32_t& BucketOf(Shard& shard, uint32_t hash) TIDEMARK_REQUIRES(shard.mutex);
+  static void Rehash(Shard& shard) TIDEMARK_REQUIRES(shard.mutex);
+  void Store(Shard& shard, uint32_t hash, std::string_view key, const RowToCache& row)
       TIDEMARK_REQUIRES(shard.mutex);
   static void Remove(Shard& shard, uint32_t slot) TIDEMARK_REQUIRES(shard.mutex);
   static void Evict(Shard& shard, size_t capacity) TIDEMARK_REQUIRES(shard.mutex);

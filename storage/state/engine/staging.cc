@@ -145,21 +145,33 @@ absl::StatusOr<std::optional<std::string>> Staging::Get(std::string_view key) {
   return value;
 }
 
-absl::StatusOr<std::optional<std::string>> Staging::GetRemembered(std::string_view key) {
+absl::StatusOr<std::optional<std::string>> Staging::GetCurrent(std::string_view current_key) {
   for (const Layer* layer : {&open_, &ended_}) {
-    if (const std::optional<std::string>* staged = layer->Find(key)) return *staged;
+    if (const std::optional<std::string>* staged = layer->Find(current_key)) return *staged;
   }
-  const auto at = remembered_.find(ToAbsl(key));
+  const auto at = remembered_.find(ToAbsl(current_key));
   if (at != remembered_.end()) return at->second;
-  std::optional<std::string> result;
+  if (row_cache_is_newest_) {
+    if (const CachedRow cached = row_cache_.FindNewest(current_key)) {
+      return std::string(cached.value);
+    }
+  }
   std::string value;
   bool found = false;
-  TIDEMARK_RETURN_IF_ERROR(database_.Get(key, &value, &found));
+  TIDEMARK_RETURN_IF_ERROR(database_.Get(current_key, &value, &found));
+  std::optional<std::string> result;
   if (found) result = std::move(value);
-  if (remembered_bytes_ > kMaxRememberedBytes) Forget();
-  remembered_bytes_ += BytesOf(key, result);
-  remembered_.emplace(key, result);
+  Remember(current_key, result);
   return result;
+}
+
+void Staging::Remember(std::string_view key, const std::optional<std::string>& value) {
+  if (remembered_bytes_ > kMaxRememberedBytes) {
+    remembered_.clear();
+    remembered_bytes_ = 0;
+  }
+  remembered_bytes_ += BytesOf(key, value);
+  remembered_.emplace(key, value);
 }
 
 absl::Status Staging::Visit(std::string_view prefix, std::string_view from, bool reverse,
@@ -219,7 +231,8 @@ void Staging::Delete(std::string key) {
   (in_snapshot_ ? open_ : ended_).Set(std::move(key), std::nullopt);
 }
 
-void Staging::Forget() {
+void Staging::Forget(bool row_cache_is_newest) {
+  row_cache_is_newest_ = row_cache_is_newest;
   remembered_.clear();
   remembered_bytes_ = 0;
 }

@@ -40,15 +40,16 @@ class Layer {
 // Two layers: `ended` is the batch so far, `open` the snapshot being written. Not thread-safe.
 class Staging {
  public:
-  explicit Staging(const Database& database) : database_(database) {}
+  Staging(const Database& database, RowCache& row_cache)
+      : database_(database), row_cache_(row_cache) {}
 
   // --- Reading through: open, then ended, then LevelDB.
 
   // nullopt: absent.
   absl::StatusOr<std::optional<std::string>> Get(std::string_view key);
-  // Like Get; remembers what LevelDB said until the next write, since the writer asks for a row
-  // before it changes it.
-  absl::StatusOr<std::optional<std::string>> GetRemembered(std::string_view key);
+  // The same for a key of prefix C; remembers what was found until the next write, since the writer
+  // asks for a row before it changes it.
+  absl::StatusOr<std::optional<std::string>> GetCurrent(std::string_view current_key);
   // Entries whose LevelDB key starts with `prefix`, in key order from the first key >= `from`, or
   // backwards from the last key <= `from` (empty: from the prefix's start or end), until `visit`
   // returns false.
@@ -70,14 +71,19 @@ class Staging {
   const Layer& open() const { return open_; }
   void ClearEnded() { ended_.Clear(); }
   void ClearOpen() { open_.Clear(); }
-  // LevelDB has changed.
-  void Forget();
+  // LevelDB has changed. `row_cache_is_newest`: what the row cache holds is what LevelDB does,
+  // which is so unless chunks of an unpublished snapshot were written.
+  void Forget(bool row_cache_is_newest);
 
  private:
   const Database& database_;
+  RowCache& row_cache_;
+  bool row_cache_is_newest_ = true;
   bool in_snapshot_ = false;
   Layer ended_;
   Layer open_;
+  void Remember(std::string_view key, const std::optional<std::string>& value);
+
   absl::flat_hash_map<std::string, std::optional<std::string>> remembered_;
   size_t remembered_bytes_ = 0;
 };

@@ -53,7 +53,7 @@ void VersionWriter::BeginSnapshot(SnapshotId id) {
 absl::StatusOr<bool> VersionWriter::Current(const Storage& storage, std::string_view key,
                                             std::string* bytes, VersionView* version) {
   TIDEMARK_ASSIGN_OR_RETURN(std::optional<std::string> found,
-                            staging_.GetRemembered(CurrentKey(storage.id, key)));
+                            staging_.GetCurrent(CurrentKey(storage.id, key)));
   if (!found.has_value()) return false;
   *bytes = *std::move(found);
   if (!ParseVersion(*bytes, storage.from, version)) {

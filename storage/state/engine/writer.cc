@@ -16,7 +16,7 @@ LevelDbWriter::LevelDbWriter(Engine& engine, Recovered recovered)
       live_(recovered.newest.InfoWithoutMarks(recovered.state.published)),
       published_tables_(std::make_shared<const TableSet>(recovered.tables)),
       pins_(std::make_shared<const PinSet>(std::move(recovered.pins))),
-      staging_(*engine.database),
+      staging_(*engine.database, engine.row_cache),
       versions_(staging_),
       tables_(recovered.tables),
       ended_tables_(recovered.tables) {
@@ -43,7 +43,11 @@ void LevelDbWriter::SetTable(TableState table) {
   staging_.Put(TableKey(table.record.id), TableValue(table));
   tables_.Set(std::move(table));
   tables_changed_ = true;
-  if (!in_snapshot_) ended_tables_ = tables_;
+  if (in_snapshot_) {
+    open_changed_tables_ = true;
+  } else {
+    ended_tables_ = tables_;
+  }
 }
 
 absl::StatusOr<TableId> LevelDbWriter::CreateTable(std::string_view definition) {
@@ -124,6 +128,7 @@ absl::Status LevelDbWriter::BeginSnapshot() {
   in_snapshot_ = true;
   tables_finished_ = 0;
   open_has_chunks_ = false;
+  open_changed_tables_ = false;
   staging_.BeginSnapshot();
   versions_.BeginSnapshot(next_id());
   return absl::OkStatus();
@@ -185,7 +190,7 @@ absl::StatusOr<std::optional<SnapshotId>> LevelDbWriter::EndSnapshot(const Snaps
   const bool nothing = versions_.changes() == 0 && tables_finished_ == 0;
   in_snapshot_ = false;
   staging_.EndSnapshot();
-  ended_tables_ = tables_;
+  if (open_changed_tables_) ended_tables_ = tables_;
   ended_has_chunks_ |= open_has_chunks_;
   open_has_chunks_ = false;
   if (nothing) return std::nullopt;

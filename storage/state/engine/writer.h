@@ -95,7 +95,8 @@ class LevelDbWriter final : public StateWriter {
   TableSet ended_tables_;
   bool tables_changed_ = false;  // since the last publication
   bool in_snapshot_ = false;
-  uint64_t tables_finished_ = 0;  // by the snapshot being written
+  bool open_changed_tables_ = false;  // the snapshot being written
+  uint64_t tables_finished_ = 0;      // by the snapshot being written
   // The row cache cannot be kept exact entry by entry: a truncate, or chunks, are in the batch.
   bool clear_row_cache_ = false;
   bool open_has_chunks_ = false;   // of the snapshot being written
