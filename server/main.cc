@@ -66,7 +66,9 @@ void Reload(const CommandLine& line, Server& server, Log& log) {
   if (config.ok() && tokens.ok()) log.Write(LogLevel::kInfo, "tokens and log level reloaded");
 }
 
-int Serve(const CommandLine& line, const Config& config, const sigset_t& signals) {
+// Until a signal ends it. The log is written out when this returns, so that what is said afterwards
+// is the last line.
+absl::Status Serve(const CommandLine& line, const Config& config, const sigset_t& signals) {
   Log log({.level = config.log_level});
   const absl::StatusOr<std::unique_ptr<Server>> server =
       Server::Start({.config = config,
@@ -74,7 +76,7 @@ int Serve(const CommandLine& line, const Config& config, const sigset_t& signals
                      .ready_file = line.ready_file,
                      .channelz = line.channelz},
                     log, SystemClock());
-  if (!server.ok()) return Fail(server.status(), kFailed);
+  if (!server.ok()) return server.status();
   int signal = 0;
   while (sigwait(&signals, &signal) == 0 && signal == SIGHUP) Reload(line, **server, log);
   log.Write(LogLevel::kInfo, "draining",
@@ -84,7 +86,7 @@ int Serve(const CommandLine& line, const Config& config, const sigset_t& signals
   const bool drained = (*server)->Shutdown(config.drain_deadline);
   log.Write(drained ? LogLevel::kInfo : LogLevel::kWarning,
             drained ? "drained" : "stopped; calls that did not end in time were cancelled");
-  return 0;
+  return absl::OkStatus();
 }
 
 int Main(const std::vector<std::string>& arguments) {
@@ -105,7 +107,8 @@ int Main(const std::vector<std::string>& arguments) {
     return 0;
   }
   if (line->action == CommandLine::Action::kCheckConfig) return CheckConfig(*line, *config);
-  return Serve(*line, *config, BlockSignals());
+  const absl::Status served = Serve(*line, *config, BlockSignals());
+  return served.ok() ? 0 : Fail(served, kFailed);
 }
 
 }  // namespace

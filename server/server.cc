@@ -165,6 +165,11 @@ absl::Status Impl::OpenState() {
                                                      .max_batch_bytes = config().max_batch_bytes,
                                                      .clock = &clock_,
                                                      .stamp_encoder = services::EncodeStamp}));
+  const state::PublicationPtr newest = store_->reader().Latest();
+  log_.Write(LogLevel::kInfo, "state opened",
+             {{"dir", config().state_dir},
+              {"snapshot", static_cast<int64_t>(newest->id())},
+              {"token", store_->reader().TokenOf(newest->id())}});
   TIDEMARK_ASSIGN_OR_RETURN(catalog_, tables::Catalog::Open(config().tables, store_->writer()));
   applier_ = ingest::MakeApplier(*catalog_, *store_,
                                  {.max_queue_bytes = config().max_transaction_bytes,

@@ -95,6 +95,12 @@ PublicError MapReason(const absl::Status& status) {
 
 }  // namespace
 
+bool IsDefect(const absl::Status& status) {
+  return !status.ok() && ReasonOf(status) == Reason::kNone &&
+         status.code() != absl::StatusCode::kCancelled &&
+         status.code() != absl::StatusCode::kDeadlineExceeded;
+}
+
 PublicError MapError(const absl::Status& status, std::string_view request_id) {
   if (status.ok()) return {};
   if (ReasonOf(status) != Reason::kNone) return MapReason(status);

@@ -21,6 +21,10 @@ struct PublicError {
   bool sanitised = false;
 };
 
+// Whether the status was not made for callers: an error without a reason that is no CANCELLED or
+// DEADLINE_EXCEEDED.
+bool IsDefect(const absl::Status& status);
+
 // What is told of `status`. An error without a reason is a defect of ours: INTERNAL with
 // `request_id` (made up when the caller sent none) and not a word of its text.
 PublicError MapError(const absl::Status& status, std::string_view request_id);
