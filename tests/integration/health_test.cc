@@ -2,6 +2,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include "gmock/gmock.h"
+#include "grpc/health/v1/health.pb.h"
 #include "gtest/gtest.h"
 #include "tests/support/fake_services.h"
 #include "tests/support/raw_call.h"
@@ -14,24 +15,24 @@ using testing::FakeServices;
 using testing::RawCall;
 using testing::TestServer;
 
-// HealthCheckResponse's status (1 = SERVING, 2 = NOT_SERVING), or minus the code of the error. By
-// hand on the wire: the two messages have one field each, and no library brings their classes.
-int Check(TestServer& server, const std::string& service) {
-  std::string wire;
-  if (!service.empty()) {
-    wire = std::string("\x0a") + static_cast<char>(service.size()) + service;
-  }
-  std::string answer;
-  const grpc::Status status =
-      RawCall(server.channel().get(), "/grpc.health.v1.Health/Check", wire, &answer);
-  if (!status.ok()) return -status.error_code();
-  EXPECT_EQ(answer.size(), 2u);
-  EXPECT_EQ(answer[0], 0x08);
-  return answer[1];
-}
+using grpc::health::v1::HealthCheckRequest;
+using grpc::health::v1::HealthCheckResponse;
 
-constexpr int kServing = 1;
-constexpr int kNotServing = 2;
+constexpr int kServing = HealthCheckResponse::SERVING;
+constexpr int kNotServing = HealthCheckResponse::NOT_SERVING;
+
+// The status of a name, or minus the code of the error.
+int Check(TestServer& server, const std::string& service) {
+  HealthCheckRequest request;
+  request.set_service(service);
+  std::string wire;
+  const grpc::Status status = RawCall(server.channel().get(), "/grpc.health.v1.Health/Check",
+                                      request.SerializeAsString(), &wire);
+  if (!status.ok()) return -status.error_code();
+  HealthCheckResponse response;
+  EXPECT_TRUE(response.ParseFromString(wire));
+  return response.status();
+}
 
 TEST(HealthTest, EveryServiceOfTheContractHasAName) {
   FakeServices services;
