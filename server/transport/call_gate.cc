@@ -160,9 +160,9 @@ PublicError CallGate::Conclude(const absl::Status& status, const CallContext& co
     if (context.logged_) LogOutcome(status, {}, context.request_id_, context, took);
     return {};
   }
-  const std::string request_id = context.request_id_.empty() && ReasonOf(status) == Reason::kNone
-                                     ? MakeRequestId()
-                                     : context.request_id_;
+  // Whoever is told of a defect needs a name for it.
+  const bool nameless = context.request_id_.empty() && IsDefect(status);
+  const std::string request_id = nameless ? MakeRequestId() : context.request_id_;
   PublicError error = MapError(status, request_id);
   metrics_.Handled(*passage.method_, error.code, took);
   LogOutcome(status, error, request_id, context, took);

@@ -276,8 +276,7 @@ TEST(ConfigTest, TheDefaultsPrintToo) {
   const std::string printed = PrintConfig(Parse("", {.data_dir = "/d"}));
   Config config;
   for (const ConfigKey& key : ConfigKeys(config)) {
-    EXPECT_THAT(printed, HasSubstr(std::string(key.name) + ":"))
-        << key.section << "." << key.name;
+    EXPECT_THAT(printed, HasSubstr(std::string(key.name) + ":")) << key.section << "." << key.name;
   }
   EXPECT_THAT(ParseConfig(printed, {.data_dir = "/d"}), IsOk());
 }
