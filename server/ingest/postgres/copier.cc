@@ -96,8 +96,26 @@ absl::Status Copier::CopyRelation(const SourceRelation& relation, const CopyPlan
       bytes = 0;
       parts_.board->SetCopied(relation.full_name, copied, !line.has_value());
     }
-    if (!line.has_value()) return absl::OkStatus();
+    if (!line.has_value()) return CheckNotRewritten(relation);
   }
+}
+
+absl::Status Copier::CheckNotRewritten(const SourceRelation& relation) {
+  // TRUNCATE and what rewrites a table do not keep old row versions: between the snapshot and the
+  // copy's lock they leave nothing the snapshot can see. The query reads the file's name as of the
+  // snapshot, the function as of now.
+  TIDEMARK_ASSIGN_OR_RETURN(
+      const PgRows rows,
+      connection_->Query(
+          absl::StrCat("SELECT count(*) FROM pg_class c WHERE c.relkind = 'r' AND c.oid IN "
+                       "(SELECT relid FROM pg_partition_tree(",
+                       relation.oid, ") UNION SELECT ", relation.oid,
+                       ") AND c.relfilenode IS DISTINCT FROM pg_relation_filenode(c.oid)"),
+          "checking the copy"));
+  if (rows.size() == 1 && rows[0][0] == "0") return absl::OkStatus();
+  return Retrying(absl::StrCat("Relation ", relation.full_name,
+                               " was truncated or rewritten before it was copied; the copy starts "
+                               "again."));
 }
 
 absl::Status Copier::SendRows(std::vector<tables::RowEvent> rows) {

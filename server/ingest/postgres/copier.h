@@ -38,6 +38,8 @@ class Copier {
 
  private:
   absl::Status CopyRelation(const SourceRelation& relation, const CopyPlan& plan);
+  // RETRYING when what was read is not what the snapshot holds.
+  absl::Status CheckNotRewritten(const SourceRelation& relation);
   absl::Status SendRows(std::vector<tables::RowEvent> rows);
   absl::Status AwaitRoom();
 

@@ -31,6 +31,7 @@ absl::Status Follower::Run() {
   TIDEMARK_RETURN_IF_ERROR(joined);
   parts_.set_followed(StreamPlanUntil(std::nullopt).relations);
   parts_.progress->AppliedUpTo(LsnBytes(records_.position->resume_lsn));
+  parts_.joined = true;
   const std::vector<std::string> missing = RelationsToBackfill();
   if (!missing.empty()) TIDEMARK_RETURN_IF_ERROR(Backfill(missing));
   return Stream();
@@ -264,6 +265,7 @@ absl::Status Follower::FinishCopy(Copying why, std::map<std::string, RelationRec
   durable_.degraded = false;
   parts_.board->SetDegraded(false);
   parts_.progress->AppliedUpTo(LsnBytes(point));
+  parts_.joined = true;
   return absl::OkStatus();
 }
 

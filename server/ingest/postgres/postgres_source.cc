@@ -99,6 +99,7 @@ void PostgresSource::Follow() {
     Follower follower(parts_, parts_.resumed.exchange(false));
     const absl::Status ended = follower.Run();
     if (parts_.streaming.exchange(false)) backoff = parts_.options.retry_min;
+    if (!parts_.paused) parts_.joined = false;
     if (absl::IsCancelled(ended)) continue;
     parts_.board->Set(StateOf(ended), std::string(ToStd(ended.message())));
     AwaitNextTry(backoff);

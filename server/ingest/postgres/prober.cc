@@ -74,7 +74,11 @@ absl::StatusOr<Lsn> Prober::Probe() {
   const int64_t retained = rows[0][1].has_value() ? std::atoll(rows[0][1]->c_str()) : 0;
   parts_.board->SetRetainedBytes(retained > 0 ? static_cast<uint64_t>(retained) : 0);
   TIDEMARK_RETURN_IF_ERROR(CheckRelations(rows[0][2].value_or("")));
-  return ParseLsn(*rows[0][0]);
+  TIDEMARK_ASSIGN_OR_RETURN(const Lsn head, ParseLsn(*rows[0][0]));
+  if (!parts_.joined || LsnBytes(head) < parts_.progress->applied_up_to()) {
+    return Retrying("The server is not known to go on from what is applied here.");
+  }
+  return head;
 }
 
 absl::Status Prober::NudgeIfStuck(Lsn head) {

@@ -60,7 +60,9 @@ struct SourceParts {
   std::atomic<bool> check_again{false};  // something at the source has changed
   std::atomic<Lsn> wanted_head{0};       // of the newest probe
 
-  // Set by the thread that follows.
+  // Set by the thread that follows. Joined: the server was found to go on where we are, and has
+  // not been lost sight of since; what it says of its log counts.
+  std::atomic<bool> joined{false};
   std::atomic<bool> streaming{false};
 
   DatabaseName database() const TIDEMARK_EXCLUDES(mutex_);

@@ -334,6 +334,32 @@ TEST_F(GapTest, ACopyThatBreaksOffStartsAgainWithoutLeftovers) {
   ExpectSameNow(*world);
 }
 
+TEST_F(GapTest, ATableRewrittenBetweenTheSnapshotAndItsCopyIsCopiedAgain) {
+  auto world = MakeItems({.tables = std::string(kItemsTable) + R"(
+- name: bulk
+  key: [id]
+  tier: seconds
+  readers: [default]
+  columns: {id: int, text: string}
+  merge: last_row
+  from: {source: erp, relation: public.bulk}
+)"});
+  world->sql().Exec(
+      "CREATE TABLE bulk (id int PRIMARY KEY, text text); ALTER PUBLICATION tidemark ADD TABLE "
+      "bulk; INSERT INTO bulk SELECT n, repeat('x', 500) FROM generate_series(1, 100000) n");
+  world->Open();
+  // In the midst of the first relation, so the second is still to be copied.
+  ASSERT_THAT(world->AwaitState(SourceState::kCopying), IsOk());
+  ASSERT_THAT(world->source().Pause(), IsOk());
+  ASSERT_THAT(world->AwaitState(SourceState::kPaused, "its snapshot open"), IsOk());
+  world->sql().Exec("ALTER TABLE items ALTER COLUMN qty TYPE bigint");
+  ASSERT_THAT(world->source().Resume(), IsOk());
+  ASSERT_THAT(world->AwaitPassed(SourceState::kRetrying, "public.items was truncated or rewritten"),
+              IsOk());
+  ExpectSameNow(*world);
+  EXPECT_THAT(world->Rows("items"), SizeIs(100));
+}
+
 TEST_F(GapTest, ATableMadeLaterIsFilledWhileTheOthersGoOn) {
   auto world = MakeItems();
   world->Open();
