@@ -30,8 +30,8 @@
 #include "server/ingest/applier.h"
 #include "server/ingest/assembler.h"
 #include "storage/state/coding.h"
-#include "storage/state/engine/database.h"
-#include "storage/state/engine/pread_env.h"
+#include "storage/state/engine/disk/database.h"
+#include "storage/state/engine/disk/pread_env.h"
 #include "storage/state/state_store.h"
 #include "storage/tables/catalog.h"
 

@@ -6,11 +6,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/strings.h"
-#include "storage/state/engine/database.h"
-#include "storage/state/engine/format.h"
-#include "storage/state/engine/records.h"
-#include "storage/state/engine/snapshot_record.h"
-#include "storage/state/engine/table_set.h"
+#include "storage/state/engine/disk/database.h"
+#include "storage/state/engine/layout/format.h"
+#include "storage/state/engine/layout/records.h"
+#include "storage/state/engine/layout/snapshot_record.h"
+#include "storage/state/engine/layout/table_set.h"
 
 namespace tidemark::state {
 namespace {

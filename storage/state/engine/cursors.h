@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "storage/state/engine/format.h"
+#include "storage/state/engine/layout/format.h"
 #include "storage/state/engine/publication.h"
 #include "storage/state/engine/version_reader.h"
 #include "storage/state/state_reader.h"

@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "common/clock.h"
-#include "storage/state/engine/database.h"
+#include "storage/state/engine/disk/database.h"
+#include "storage/state/engine/layout/records.h"
 #include "storage/state/engine/publication.h"
-#include "storage/state/engine/records.h"
 #include "storage/state/engine/row_cache.h"
 #include "storage/state/engine/striped.h"
 #include "storage/state/state_store.h"

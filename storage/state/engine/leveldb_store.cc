@@ -5,8 +5,8 @@
 
 #include "common/check.h"
 #include "common/error.h"
-#include "storage/state/engine/directory.h"
-#include "storage/state/engine/pread_env.h"
+#include "storage/state/engine/disk/directory.h"
+#include "storage/state/engine/disk/pread_env.h"
 #include "storage/state/engine/reader.h"
 #include "storage/state/engine/recovery.h"
 #include "storage/state/engine/writer.h"

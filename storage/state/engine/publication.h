@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "common/mutex.h"
-#include "storage/state/engine/database.h"
-#include "storage/state/engine/table_set.h"
+#include "storage/state/engine/disk/database.h"
+#include "storage/state/engine/layout/table_set.h"
 #include "storage/state/state_reader.h"
 
 namespace tidemark::state::engine {

@@ -8,7 +8,7 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "storage/state/coding.h"
-#include "storage/state/engine/format.h"
+#include "storage/state/engine/layout/format.h"
 #include "storage/state/engine/undo.h"
 
 namespace tidemark::state::engine {

@@ -5,8 +5,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/clock.h"
-#include "storage/state/engine/database.h"
-#include "storage/state/engine/records.h"
+#include "storage/state/engine/disk/database.h"
+#include "storage/state/engine/layout/records.h"
 #include "storage/state/engine/writer.h"
 
 namespace tidemark::state::engine {

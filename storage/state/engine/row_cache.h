@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "common/mutex.h"
-#include "storage/state/engine/format.h"
+#include "storage/state/engine/layout/format.h"
 #include "storage/state/types.h"
 
 namespace tidemark::state::engine {

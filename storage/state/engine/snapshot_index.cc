@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/error.h"
-#include "storage/state/engine/format.h"
+#include "storage/state/engine/layout/format.h"
 
 namespace tidemark::state::engine {
 

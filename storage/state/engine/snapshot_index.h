@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "storage/state/engine/database.h"
+#include "storage/state/engine/disk/database.h"
+#include "storage/state/engine/layout/snapshot_record.h"
 #include "storage/state/engine/publication.h"
-#include "storage/state/engine/snapshot_record.h"
 
 namespace tidemark::state::engine {
 

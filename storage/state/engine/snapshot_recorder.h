@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/state/engine/snapshot_record.h"
+#include "storage/state/engine/layout/snapshot_record.h"
 #include "storage/state/state_writer.h"
 
 namespace tidemark::state::engine {

@@ -11,7 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "storage/state/engine/database.h"
+#include "storage/state/engine/disk/database.h"
 #include "storage/state/engine/row_cache.h"
 
 namespace tidemark::state::engine {

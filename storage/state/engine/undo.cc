@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/error.h"
-#include "storage/state/engine/format.h"
+#include "storage/state/engine/layout/format.h"
 
 namespace tidemark::state::engine {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "absl/status/status.h"
 #include "leveldb/write_batch.h"
-#include "storage/state/engine/database.h"
-#include "storage/state/engine/records.h"
+#include "storage/state/engine/disk/database.h"
+#include "storage/state/engine/layout/records.h"
 #include "storage/state/engine/staging.h"
 
 namespace tidemark::state::engine {

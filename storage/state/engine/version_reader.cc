@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/error.h"
 #include "common/strings.h"
-#include "storage/state/engine/format.h"
+#include "storage/state/engine/layout/format.h"
 
 namespace tidemark::state::engine {
 namespace {

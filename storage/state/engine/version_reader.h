@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "storage/state/engine/layout/table_set.h"
 #include "storage/state/engine/publication.h"
 #include "storage/state/engine/striped.h"
-#include "storage/state/engine/table_set.h"
 
 namespace tidemark::state::engine {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "storage/state/engine/layout/table_set.h"
 #include "storage/state/engine/staging.h"
-#include "storage/state/engine/table_set.h"
 #include "storage/state/state_writer.h"
 
 namespace tidemark::state::engine {

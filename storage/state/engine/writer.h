@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "storage/state/engine/engine.h"
+#include "storage/state/engine/layout/table_set.h"
 #include "storage/state/engine/snapshot_recorder.h"
 #include "storage/state/engine/staging.h"
-#include "storage/state/engine/table_set.h"
 #include "storage/state/engine/version_writer.h"
 #include "storage/state/state_writer.h"
 

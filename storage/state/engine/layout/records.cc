@@ -1,9 +1,9 @@
-#include "storage/state/engine/records.h"
+#include "storage/state/engine/layout/records.h"
 
 #include <algorithm>
 
 #include "storage/state/coding.h"
-#include "storage/state/engine/format.h"
+#include "storage/state/engine/layout/format.h"
 
 namespace tidemark::state::engine {
 namespace {

@@ -1,4 +1,4 @@
-#include "storage/state/engine/table_set.h"
+#include "storage/state/engine/layout/table_set.h"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // The real file system, read with pread.
-#ifndef TIDEMARK_STORAGE_STATE_ENGINE_PREAD_ENV_H_
-#define TIDEMARK_STORAGE_STATE_ENGINE_PREAD_ENV_H_
+#ifndef TIDEMARK_STORAGE_STATE_ENGINE_DISK_PREAD_ENV_H_
+#define TIDEMARK_STORAGE_STATE_ENGINE_DISK_PREAD_ENV_H_
 
 #include "leveldb/env.h"
 
@@ -13,4 +13,4 @@ leveldb::Env* PreadEnv();
 
 }  // namespace tidemark::state::engine
 
-#endif  // TIDEMARK_STORAGE_STATE_ENGINE_PREAD_ENV_H_
+#endif  // TIDEMARK_STORAGE_STATE_ENGINE_DISK_PREAD_ENV_H_

@@ -1,7 +1,7 @@
 // Keys and values in LevelDB: the only place that knows them. Byte by byte in
 // docs/storage_format.md; prefixes and numbers are on disk and never reused.
-#ifndef TIDEMARK_STORAGE_STATE_ENGINE_FORMAT_H_
-#define TIDEMARK_STORAGE_STATE_ENGINE_FORMAT_H_
+#ifndef TIDEMARK_STORAGE_STATE_ENGINE_LAYOUT_FORMAT_H_
+#define TIDEMARK_STORAGE_STATE_ENGINE_LAYOUT_FORMAT_H_
 
 #include <cstdint>
 #include <string>
@@ -116,4 +116,4 @@ bool ParseUndoValue(std::string_view bytes, bool* existed, std::string_view* bef
 
 }  // namespace tidemark::state::engine
 
-#endif  // TIDEMARK_STORAGE_STATE_ENGINE_FORMAT_H_
+#endif  // TIDEMARK_STORAGE_STATE_ENGINE_LAYOUT_FORMAT_H_

@@ -1,13 +1,13 @@
 // The tables as readers of one publication see them: which storage id holds a table at a snapshot.
-#ifndef TIDEMARK_STORAGE_STATE_ENGINE_TABLE_SET_H_
-#define TIDEMARK_STORAGE_STATE_ENGINE_TABLE_SET_H_
+#ifndef TIDEMARK_STORAGE_STATE_ENGINE_LAYOUT_TABLE_SET_H_
+#define TIDEMARK_STORAGE_STATE_ENGINE_LAYOUT_TABLE_SET_H_
 
 #include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "storage/state/engine/format.h"
-#include "storage/state/engine/records.h"
+#include "storage/state/engine/layout/format.h"
+#include "storage/state/engine/layout/records.h"
 
 namespace tidemark::state::engine {
 
@@ -42,4 +42,4 @@ class TableSet {
 
 }  // namespace tidemark::state::engine
 
-#endif  // TIDEMARK_STORAGE_STATE_ENGINE_TABLE_SET_H_
+#endif  // TIDEMARK_STORAGE_STATE_ENGINE_LAYOUT_TABLE_SET_H_

@@ -1,7 +1,7 @@
 // LevelDB, opened the way this store needs it, with our statuses and owners instead of raw
 // pointers.
-#ifndef TIDEMARK_STORAGE_STATE_ENGINE_DATABASE_H_
-#define TIDEMARK_STORAGE_STATE_ENGINE_DATABASE_H_
+#ifndef TIDEMARK_STORAGE_STATE_ENGINE_DISK_DATABASE_H_
+#define TIDEMARK_STORAGE_STATE_ENGINE_DISK_DATABASE_H_
 
 #include <memory>
 #include <string>
@@ -95,4 +95,4 @@ absl::Status IteratorStatus(const leveldb::Iterator& iterator);
 
 }  // namespace tidemark::state::engine
 
-#endif  // TIDEMARK_STORAGE_STATE_ENGINE_DATABASE_H_
+#endif  // TIDEMARK_STORAGE_STATE_ENGINE_DISK_DATABASE_H_

@@ -1,9 +1,9 @@
-#include "storage/state/engine/snapshot_record.h"
+#include "storage/state/engine/layout/snapshot_record.h"
 
 #include <algorithm>
 
 #include "storage/state/coding.h"
-#include "storage/state/engine/format.h"
+#include "storage/state/engine/layout/format.h"
 
 namespace tidemark::state::engine {
 namespace {

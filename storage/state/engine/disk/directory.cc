@@ -1,4 +1,4 @@
-#include "storage/state/engine/directory.h"
+#include "storage/state/engine/disk/directory.h"
 
 #include <unistd.h>
 
@@ -12,7 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "common/error.h"
 #include "common/strings.h"
-#include "storage/state/engine/database.h"
+#include "storage/state/engine/disk/database.h"
 
 namespace tidemark::state::engine {
 namespace {

@@ -1,6 +1,6 @@
 // Small records of the store: M (the whole store), T (tables), N and G (pins and tags).
-#ifndef TIDEMARK_STORAGE_STATE_ENGINE_RECORDS_H_
-#define TIDEMARK_STORAGE_STATE_ENGINE_RECORDS_H_
+#ifndef TIDEMARK_STORAGE_STATE_ENGINE_LAYOUT_RECORDS_H_
+#define TIDEMARK_STORAGE_STATE_ENGINE_LAYOUT_RECORDS_H_
 
 #include <cstdint>
 #include <string>
@@ -107,4 +107,4 @@ bool ParseTag(std::string_view bytes, TagRecord* tag);
 
 }  // namespace tidemark::state::engine
 
-#endif  // TIDEMARK_STORAGE_STATE_ENGINE_RECORDS_H_
+#endif  // TIDEMARK_STORAGE_STATE_ENGINE_LAYOUT_RECORDS_H_

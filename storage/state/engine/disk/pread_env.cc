@@ -1,4 +1,4 @@
-#include "storage/state/engine/pread_env.h"
+#include "storage/state/engine/disk/pread_env.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // Prefix S: what is kept about a range of consecutive snapshots of one batch.
-#ifndef TIDEMARK_STORAGE_STATE_ENGINE_SNAPSHOT_RECORD_H_
-#define TIDEMARK_STORAGE_STATE_ENGINE_SNAPSHOT_RECORD_H_
+#ifndef TIDEMARK_STORAGE_STATE_ENGINE_LAYOUT_SNAPSHOT_RECORD_H_
+#define TIDEMARK_STORAGE_STATE_ENGINE_LAYOUT_SNAPSHOT_RECORD_H_
 
 #include <string>
 #include <string_view>
@@ -68,4 +68,4 @@ bool ParseSnapshotRecord(std::string_view db_key, std::string_view bytes, Snapsh
 
 }  // namespace tidemark::state::engine
 
-#endif  // TIDEMARK_STORAGE_STATE_ENGINE_SNAPSHOT_RECORD_H_
+#endif  // TIDEMARK_STORAGE_STATE_ENGINE_LAYOUT_SNAPSHOT_RECORD_H_

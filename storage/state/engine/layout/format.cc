@@ -1,4 +1,4 @@
-#include "storage/state/engine/format.h"
+#include "storage/state/engine/layout/format.h"
 
 #include "storage/state/coding.h"
 

@@ -1,6 +1,6 @@
 // The directory of a store: whose it is, and whether it may be opened or created there.
-#ifndef TIDEMARK_STORAGE_STATE_ENGINE_DIRECTORY_H_
-#define TIDEMARK_STORAGE_STATE_ENGINE_DIRECTORY_H_
+#ifndef TIDEMARK_STORAGE_STATE_ENGINE_DISK_DIRECTORY_H_
+#define TIDEMARK_STORAGE_STATE_ENGINE_DISK_DIRECTORY_H_
 
 #include <string>
 #include <string_view>
@@ -41,4 +41,4 @@ absl::Status OpenError(const std::string& dir, const leveldb::Status& status);
 
 }  // namespace tidemark::state::engine
 
-#endif  // TIDEMARK_STORAGE_STATE_ENGINE_DIRECTORY_H_
+#endif  // TIDEMARK_STORAGE_STATE_ENGINE_DISK_DIRECTORY_H_

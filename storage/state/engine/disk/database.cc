@@ -1,8 +1,8 @@
-#include "storage/state/engine/database.h"
+#include "storage/state/engine/disk/database.h"
 
 #include "common/error.h"
 #include "common/strings.h"
-#include "storage/state/engine/pread_env.h"
+#include "storage/state/engine/disk/pread_env.h"
 
 namespace tidemark::state::engine {
 namespace {
