@@ -215,13 +215,15 @@ absl::Status StateService::FillSnapshot(const ReadView& view, v1::Snapshot* snap
 
 absl::Status StateService::ListTables(const v1::ListTablesRequest& request, CallContext& context,
                                       v1::ListTablesResponse* response) {
+  const std::vector<const tables::Table*> tables =
+      ReadableTables(parts_.catalog, context.principal());
   const state::PublicationPtr publication = parts_.reader.Latest();
+  TIDEMARK_RETURN_IF_ERROR(FillStamp(publication, tables, response->mutable_read_at()));
   TIDEMARK_ASSIGN_OR_RETURN(
       *response->mutable_next_page_token(),
       ListPage(
-          ReadableTables(parts_.catalog, context.principal()),
-          [](const tables::Table* table) { return table->definition.name; }, request.page_size(),
-          request.page_token(), ScopeOf(context, ""), page_tokens_,
+          tables, [](const tables::Table* table) { return table->definition.name; },
+          request.page_size(), request.page_token(), ScopeOf(context, ""), page_tokens_,
           [&](const tables::Table* table) {
             FillTable(*table, publication, response->add_tables());
           }));
@@ -232,7 +234,22 @@ absl::Status StateService::GetTable(const v1::GetTableRequest& request, CallCont
                                     v1::GetTableResponse* response) {
   TIDEMARK_ASSIGN_OR_RETURN(const tables::Table* table,
                             FindTable(parts_.catalog, context.principal(), request.name(), "name"));
-  FillTable(*table, parts_.reader.Latest(), response->mutable_table());
+  const tables::Table* const tables[] = {table};
+  const state::PublicationPtr publication = parts_.reader.Latest();
+  FillTable(*table, publication, response->mutable_table());
+  return FillStamp(publication, tables, response->mutable_read_at());
+}
+
+absl::Status StateService::FillStamp(const state::PublicationPtr& publication,
+                                     std::span<const tables::Table* const> tables,
+                                     v1::SnapshotStamp* out) const {
+  TIDEMARK_ASSIGN_OR_RETURN(const Stamp stamp,
+                            Stamp::Of({.point = LatestPoint(publication)}, tables, parts_.reader,
+                                      parts_.sources, parts_.clock.Now()));
+  const std::string_view wire = stamp.wire();
+  if (!out->ParseFromArray(wire.data(), static_cast<int>(wire.size()))) {
+    return absl::InternalError("the publication's stamp is no SnapshotStamp");
+  }
   return absl::OkStatus();
 }
 

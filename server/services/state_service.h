@@ -67,6 +67,9 @@ class StateService {
   void RunLater(const Reply<Response>& reply, Work work) const;
   absl::StatusOr<Stamp> StampOf(const ReadView& view, std::span<const tables::Table* const> tables,
                                 CallContext& context) const;
+  absl::Status FillStamp(const state::PublicationPtr& publication,
+                         std::span<const tables::Table* const> tables,
+                         v1::SnapshotStamp* out) const;
   void FillTable(const tables::Table& table, const state::PublicationPtr& publication,
                  v1::Table* out) const;
 

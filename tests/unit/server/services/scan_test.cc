@@ -199,6 +199,7 @@ TEST_F(ScanTest, ListTablesPagesThroughWhatTheCallerMayRead) {
   v1::ListTablesResponse response;
   ASSERT_THAT(list(request, &response), IsOk());
   ASSERT_EQ(response.tables_size(), 3);
+  EXPECT_EQ(response.read_at().token(), world_.Token(world_.reader().Latest()->id()));
   EXPECT_EQ(response.tables(0).name(), "customers");
   EXPECT_EQ(response.tables(1).name(), "orders");
   EXPECT_EQ(response.tables(2).name(), "rates");
