@@ -1,4 +1,6 @@
 // tidemarkd.
+#include <malloc.h>
+#include <pthread.h>
 #include <signal.h>
 
 #include <iostream>
@@ -23,6 +25,21 @@ constexpr int kUsage = 2;
 int Fail(const absl::Status& status, int code) {
   std::cerr << "tidemarkd: " << ToStd(status.message()) << std::endl;
   return code;
+}
+
+// What the process may take beside caches and data. By default every thread gets a stack of 8 MiB
+// and may get a malloc arena of 64 MiB of its own; nothing here needs that much.
+constexpr int kMallocArenas = 2;
+constexpr size_t kThreadStackBytes = size_t{2} << 20;
+
+// Before the first thread starts.
+void BoundMemory() {
+  mallopt(M_ARENA_MAX, kMallocArenas);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kThreadStackBytes);
+  pthread_setattr_default_np(&attributes);
+  pthread_attr_destroy(&attributes);
 }
 
 // The signals that are waited for. Blocked before the first thread starts, so that no thread is
@@ -107,6 +124,7 @@ int Main(const std::vector<std::string>& arguments) {
     return 0;
   }
   if (line->action == CommandLine::Action::kCheckConfig) return CheckConfig(*line, *config);
+  BoundMemory();
   const absl::Status served = Serve(*line, *config, BlockSignals());
   return served.ok() ? 0 : Fail(served, kFailed);
 }
