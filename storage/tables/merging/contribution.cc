@@ -67,10 +67,13 @@ absl::StatusOr<Contribution> DecodeContribution(std::string_view bytes, size_t c
   return contribution;
 }
 
+bool IsDeletedContribution(std::string_view bytes) {
+  return !bytes.empty() && (static_cast<uint8_t>(bytes[0]) & kDeleted) != 0;
+}
+
 std::string EncodeGroupHeader(const GroupHeader& header) {
   std::string out;
   state::AppendBytes(&out, header.bindings);
-  state::AppendVarint(&out, header.generation);
   state::AppendBytes(&out, header.truncation);
   for (const Kind kind : header.order_types) out += static_cast<char>(kind);
   return out;
@@ -80,7 +83,6 @@ absl::StatusOr<GroupHeader> DecodeGroupHeader(std::string_view bytes) {
   state::ByteReader reader(bytes);
   GroupHeader header;
   reader.ReadString(&header.bindings);
-  reader.ReadVarint(&header.generation);
   reader.ReadString(&header.truncation);
   if (!reader.ok()) return Damaged("A stored group header");
   for (const char kind : reader.rest()) {

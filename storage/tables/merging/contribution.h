@@ -36,11 +36,12 @@ struct Contribution {
 std::string EncodeContribution(const Contribution& contribution);
 // DATA_DAMAGED for other bytes or another number of columns.
 absl::StatusOr<Contribution> DecodeContribution(std::string_view bytes, size_t columns);
+// Whether encoded bytes are those of a row that is gone; says nothing about the rest of them.
+bool IsDeletedContribution(std::string_view bytes);
 
 // Kept under the group's K prefix itself.
 struct GroupHeader {
   std::string bindings;           // BoundGroup::bindings rows are stored under; empty: none yet
-  uint64_t generation = 0;        // of the event that set them
   std::string truncation;         // EncodeOrder of the last truncate: what is below it loses
   std::vector<Kind> order_types;  // per ordering of the layout; kNull where no column orders
 };

@@ -77,7 +77,13 @@ absl::Status Merger::CheckBindings(const BoundGroup& group, const EventOrigin& o
   TIDEMARK_ASSIGN_OR_RETURN(GroupHeader * header, Header(group.table->id, group.index));
   if (header->bindings == group.bindings) return absl::OkStatus();
   if (!header->bindings.empty()) {
-    if (origin.generation <= header->generation) {
+    // A copy brings every row again, under other names or in another order than those stored.
+    if (origin.copy) TIDEMARK_RETURN_IF_ERROR(TakeOutOlder(group, header->order_types, origin));
+    bool stored = false;
+    if (!origin.copy) {
+      TIDEMARK_ASSIGN_OR_RETURN(stored, HasStoredOrders(group));
+    }
+    if (stored) {
       return EventError(Reason::kFieldInvalid, group,
                         "the columns that identify, order or sequence its rows changed from [" +
                             Printable(header->bindings, 500) + "] to [" +
@@ -85,13 +91,23 @@ absl::Status Merger::CheckBindings(const BoundGroup& group, const EventOrigin& o
                             "], but rows are stored under the former. Change them back, or let the "
                             "relation be copied again.");
     }
-    // A new copy brings every row again, under other names or in another order than those stored.
-    TIDEMARK_RETURN_IF_ERROR(TakeOutOlder(group, header->order_types, origin));
   }
   header->bindings = group.bindings;
-  header->generation = origin.generation;
   header->order_types = group.order_types;
   return PutHeader(group.table->id, group.index, *header);
+}
+
+absl::StatusOr<bool> Merger::HasStoredOrders(const BoundGroup& group) {
+  // Rows remember the sequences of their columns groups; only a copy stands above them.
+  if (!group.definition->is_aggregate()) return true;
+  const std::string prefix = ContributionPrefix(group.table->id, group.index);
+  bool found = false;
+  TIDEMARK_RETURN_IF_ERROR(writer_.VisitAux(kSpace, prefix, prefix + '\0', /*reverse=*/false,
+                                            [&](std::string_view, std::string_view value) {
+                                              found = !IsDeletedContribution(value);
+                                              return !found;
+                                            }));
+  return found;
 }
 
 absl::Status Merger::TakeOutOlder(const BoundGroup& bound, std::vector<Kind> order_types,

@@ -59,6 +59,8 @@ class Merger {
                                             const EventOrigin& origin);
   // Whether rows are stored under what names and orders the relation's rows now.
   absl::Status CheckBindings(const BoundGroup& group, const EventOrigin& origin);
+  // Whether anything is stored that the group's bindings named or ordered.
+  absl::StatusOr<bool> HasStoredOrders(const BoundGroup& group);
   absl::Status TakeOutOlder(const BoundGroup& bound, std::vector<Kind> order_types,
                             const EventOrigin& origin);
   absl::StatusOr<GroupHeader*> Header(state::TableId table, size_t group);

@@ -287,6 +287,14 @@ TEST_F(AggregateTest, RowsThatAreNamedOtherwiseNowAreCopiedAgainNotCountedTwice)
   EXPECT_EQ(Row(1), "c=1 hi=1");
 }
 
+TEST_F(AggregateTest, AnEmptyGroupTakesRowsUnderAnyName) {
+  Define("c: int", "aggregates: {c: {count: '*'}}");
+  EXPECT_EQ(After({Put(1, Int(1), Int(1)), Drop(1)}), "c=0");
+  const SchemaPtr renamed =
+      Relation("erp", "r", {{"id", Kind::kInt, true}, {"k", Kind::kInt, true}, {"x"}, {"y"}});
+  EXPECT_EQ(After({Insert(renamed, ++sequence_, {Int(1), Int(1), Int(1), kNull})}), "c=1");
+}
+
 // 4-state.md: "a number of keys that does not depend on the size of its group".
 TEST_F(AggregateTest, TheCostOfAnEventDoesNotDependOnTheSizeOfItsGroup) {
   const std::string yaml =

@@ -231,6 +231,25 @@ TEST_F(LastRowTest, ADeclaredSequenceDecidesWhateverTheOrderOfArrival) {
   EXPECT_THAT(put(7, "late", 9), IsOkAndHolds(std::nullopt));
 }
 
+TEST_F(LastRowTest, ASequenceOfAnotherTypeNeedsACopy) {
+  std::unique_ptr<state::StateStore> store = state::CreateMemoryStore();
+  MergeWorld world(*store,
+                   "- {name: t, key: [k], columns: {k: int}, from: {source: erp, relation: r}, "
+                   "sequence: s}\n");
+  const auto relation = [](Kind type) {
+    return Relation("erp", "r", {{"k", Kind::kInt, true}, {"s", type}});
+  };
+  ASSERT_THAT(world.Apply({Insert(relation(Kind::kDecimal), 1, {Int(1), Datum::Decimal("7")})}),
+              IsOk());
+  const RowEvent changed = Insert(relation(Kind::kInt), 2, {Int(1), Int(8)});
+  EXPECT_THAT(world.Apply({changed}), ReasonIs(Reason::kFieldInvalid));
+  EventOrigin copy = MergeWorld::Origin();
+  copy.generation = 2;
+  copy.copy = true;
+  EXPECT_THAT(world.Apply({changed}, copy), IsOk());
+  EXPECT_EQ(world.Rows("t"), "k=1\n");
+}
+
 TEST_F(LastRowTest, EventsThatFitNoRowAreRefusedAndChangeNothing) {
   const std::vector<std::pair<RowEvent, Reason>> kRefused = {
       {Insert(r_, 1, {Int(1), Int(1)}), Reason::kEventMalformed},
