@@ -41,7 +41,8 @@ struct Part {
 
 bool Wanted(const Part& part) {
   if (absl::GetFlag(FLAGS_only).empty()) return true;
-  for (const std::string& figure : absl::StrSplit(absl::GetFlag(FLAGS_only), ',')) {
+  const std::vector<std::string> wanted = absl::StrSplit(absl::GetFlag(FLAGS_only), ',');
+  for (const std::string& figure : wanted) {
     for (const std::string& name : part.figures) {
       if (name == figure) return true;
     }
