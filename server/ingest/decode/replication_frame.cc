@@ -7,8 +7,8 @@
 namespace tidemark::ingest {
 namespace {
 
-constexpr size_t kDataHeaderBytes = 1 + 8 + 8 + 8;  // type, start, end, time sent
-constexpr size_t kKeepaliveBytes = 1 + 8 + 8 + 1;   // type, end, time sent, reply requested
+constexpr size_t kDataHeaderBytes = 1 + 8 + 8 + 8;    // type, start, end, time sent
+constexpr size_t kKeepaliveBytes = 1 + 8 + 8 + 1;     // type, end, time sent, reply requested
 constexpr int64_t kPostgresEpochSeconds = 946684800;  // 2000-01-01T00:00:00Z
 
 uint64_t ReadNumber(std::string_view eight_bytes) {
