@@ -35,6 +35,7 @@ if(TIDEMARK_SANITIZE)
   add_link_options(-fsanitize=${TIDEMARK_SANITIZE})
 endif()
 
-# A compiler cache cannot tell that a header inside a precompiled one has changed (g++ would need -fpch-preprocess on
-# every file), and then mixes two layouts of one class. Off until that is settled.
-set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
+# Without it ccache cannot tell that a header inside a precompiled one has changed, and mixes two layouts of one class.
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  add_compile_options(-fpch-preprocess)
+endif()
