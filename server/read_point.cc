@@ -344,7 +344,9 @@ absl::Status Resolver::DeadlineError(const Wait& wait,
   const ingest::Source* source = sources_.Find(lags[0].source);
   const std::string_view state =
       source == nullptr ? "ABSENT" : ingest::SourceStateName(source->Status().state);
-  if (requirement.kind == Kind::kSourceRecency) return SourceBehind(lags[0], state);
+  if (requirement.kind == Kind::kSourceRecency || source == nullptr) {
+    return SourceBehind(lags[0], state);
+  }
   return PositionNotReached(source->FormatPosition(requirement.position), current, lags[0], state);
 }
 
