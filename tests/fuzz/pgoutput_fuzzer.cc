@@ -7,6 +7,7 @@
 #include "server/ingest/decode/copy_text.h"
 #include "server/ingest/decode/pg_types.h"
 #include "server/ingest/decode/pgoutput.h"
+#include "server/ingest/decode/replication_frame.h"
 
 namespace {
 
@@ -36,6 +37,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       ParseFields(row->after);
     }
   }
+  tidemark::ingest::ReplicationFrame frame;
+  tidemark::ingest::ParseReplicationFrame(bytes, &frame).IgnoreError();
   // The same bytes as a row of a copy.
   tidemark::ingest::CopyTextReader reader;
   std::vector<Field> fields;

@@ -17,19 +17,27 @@ namespace {
 constexpr size_t kRowsPerWork = 500;
 constexpr size_t kBytesPerWork = 1 << 20;
 
-std::string CopyCommand(const SourceRelation& relation, const RelationRecord& record) {
+// The rows to copy: the columns of the record, in its order.
+std::string RowsQuery(const SourceRelation& relation, const RelationRecord& record) {
   std::string columns;
   for (const ColumnLayout& column : record.columns) {
     absl::StrAppend(&columns, columns.empty() ? "" : ", ", QuoteIdentifier(column.name));
   }
   // Tables that inherit from this one are relations of their own; partitions are not.
-  return absl::StrCat("COPY (SELECT ", columns, " FROM ", relation.partitioned ? "" : "ONLY ",
+  return absl::StrCat("SELECT ", columns, " FROM ", relation.partitioned ? "" : "ONLY ",
                       QuoteIdentifier(relation.schema), ".", QuoteIdentifier(relation.name),
-                      relation.row_filter.empty() ? "" : " WHERE ", relation.row_filter,
-                      ") TO STDOUT");
+                      relation.row_filter.empty() ? "" : " WHERE ", relation.row_filter);
 }
 
 }  // namespace
+
+absl::Status CheckReadable(PgConnection& connection, const SourceRelation& relation,
+                           const CopyPlan& plan) {
+  return connection
+      .Query(RowsQuery(relation, plan.record) + " LIMIT 0",
+             absl::StrCat("reading ", relation.full_name))
+      .status();
+}
 
 absl::Status Copier::TakeSnapshot(const std::string& exported, Lsn consistent_point) {
   consistent_point_ = consistent_point;
@@ -70,8 +78,9 @@ absl::StatusOr<std::map<std::string, RelationRecord>> Copier::CopyRelations(
 }
 
 absl::Status Copier::CopyRelation(const SourceRelation& relation, const CopyPlan& plan) {
-  TIDEMARK_RETURN_IF_ERROR(connection_->StartCopyOut(CopyCommand(relation, plan.record),
-                                                     absl::StrCat("copying ", relation.full_name)));
+  TIDEMARK_RETURN_IF_ERROR(connection_->StartCopyOut(
+      absl::StrCat("COPY (", RowsQuery(relation, plan.record), ") TO STDOUT"),
+      absl::StrCat("copying ", relation.full_name)));
   CopyTextReader reader;
   std::vector<pgoutput::Field> fields;
   std::vector<tables::RowEvent> rows;

@@ -19,6 +19,11 @@
 
 namespace tidemark::ingest {
 
+// Whether every column of `plan` may be read, without reading a row: no privilege is missing, and
+// row security hides nothing.
+absl::Status CheckReadable(PgConnection& connection, const SourceRelation& relation,
+                           const CopyPlan& plan);
+
 // Not thread-safe: the thread that follows the source.
 class Copier {
  public:

@@ -143,21 +143,25 @@ absl::Status Follower::CopyOver(const absl::Status& gap) {
   return Copy(Copying::kAfterGap, parts_.fed);
 }
 
+absl::Status Follower::CheckCopyable() {
+  PgTypeMap types;
+  TIDEMARK_ASSIGN_OR_RETURN(
+      const std::vector<SourceRelation> relations,
+      ReadRelations(*connection_, parts_.relations, parts_.publications, &types));
+  for (const SourceRelation& relation : relations) {
+    if (!std::binary_search(parts_.fed.begin(), parts_.fed.end(), relation.full_name)) continue;
+    TIDEMARK_ASSIGN_OR_RETURN(const CopyPlan plan,
+                              PlanCopy(parts_.catalog, parts_.options.name, relation, types));
+    TIDEMARK_RETURN_IF_ERROR(CheckReadable(*connection_, relation, plan));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Follower::Copy(Copying why, const std::vector<std::string>& relations) {
   // What cannot be copied is found before anything is given up.
-  {
-    PgTypeMap types;
-    TIDEMARK_ASSIGN_OR_RETURN(
-        const std::vector<SourceRelation> found,
-        ReadRelations(*connection_, parts_.relations, parts_.publications, &types));
-    for (const SourceRelation& relation : found) {
-      const auto plan = PlanCopy(parts_.catalog, parts_.options.name, relation, types);
-      if (!plan.ok()) return plan.status();
-    }
-  }
+  TIDEMARK_RETURN_IF_ERROR(CheckCopyable());
   const std::string& slot = parts_.options.slot;
   TIDEMARK_ASSIGN_OR_RETURN(const auto old, ReadSlot(*connection_, slot, server_.database));
-  TIDEMARK_RETURN_IF_ERROR(MarkCopying(why, relations));
   if (old.has_value()) {
     // Ours by name, and nobody follows it: left by a try that did not complete, or of a history
     // that is given up. An instance that comes back to it finds a gap, never a silent hole.
@@ -167,7 +171,14 @@ absl::Status Follower::Copy(Copying why, const std::vector<std::string>& relatio
                     "dropping the old slot")
             .status());
   }
+  const SourceStatus before = parts_.board->Get();
+  const std::string detail =
+      why == Copying::kAfterGap ? absl::StrCat("Copying again: ", before.detail) : "";
+  // Takes long while a transaction is open there. A failure that stays is not talked over.
+  if (before.state != SourceState::kFailed) parts_.board->Set(SourceState::kCopying, detail);
   TIDEMARK_ASSIGN_OR_RETURN(const auto snapshot, CreateSlot(slot, /*temporary=*/false));
+  parts_.board->Set(SourceState::kCopying, detail);
+  TIDEMARK_RETURN_IF_ERROR(MarkCopying(why, relations));
   Copier copier(parts_, records_.generation());
   TIDEMARK_RETURN_IF_ERROR(copier.TakeSnapshot(snapshot.first, snapshot.second));
   // Not needed while the copy runs, which can take hours.
@@ -182,13 +193,15 @@ absl::Status Follower::Copy(Copying why, const std::vector<std::string>& relatio
 absl::Status Follower::Backfill(const std::vector<std::string>& relations) {
   // A temporary slot gives a snapshot at an exact point of the stream. The stream runs up to that
   // point and waits there, so that rows of the copy and events never cross.
-  TIDEMARK_RETURN_IF_ERROR(MarkCopying(Copying::kBackfill, relations));
+  TIDEMARK_RETURN_IF_ERROR(CheckCopyable());
   auto stream = std::move(connection_);
   TIDEMARK_ASSIGN_OR_RETURN(connection_,
                             PgConnection::Open(parts_.connect_options(true), parts_.interrupt));
   TIDEMARK_ASSIGN_OR_RETURN(
       const auto snapshot,
       CreateSlot(absl::StrCat(parts_.options.slot.substr(0, 48), "_backfill"), /*temporary=*/true));
+  parts_.board->Set(SourceState::kCopying);
+  TIDEMARK_RETURN_IF_ERROR(MarkCopying(Copying::kBackfill, relations));
   Copier copier(parts_, records_.generation());
   TIDEMARK_RETURN_IF_ERROR(copier.TakeSnapshot(snapshot.first, snapshot.second));
   connection_ = std::move(stream);  // and the temporary slot is gone

@@ -42,6 +42,8 @@ class Follower {
   // What is to be done before streaming; nothing when the stream can go on. GAP when it cannot.
   absl::Status CheckJoin();
   std::vector<std::string> RelationsToBackfill() const;
+  // Whether every relation that feeds a table can be read and taken.
+  absl::Status CheckCopyable();
   absl::Status Copy(Copying why, const std::vector<std::string>& relations);
   absl::Status CopyOver(const absl::Status& gap);
   absl::Status Backfill(const std::vector<std::string>& relations);

@@ -52,29 +52,36 @@ absl::StatusOr<ServerIdentity> Identify(PgConnection& connection) {
                                "; version 14 or later is needed."));
   }
   ServerIdentity identity;
-  TIDEMARK_ASSIGN_OR_RETURN(const PgRows system, connection.Query("IDENTIFY_SYSTEM", kDoing));
-  if (system.size() != 1 || system[0].size() < 4) return Unexpected("IDENTIFY_SYSTEM");
-  identity.system_identifier = system[0][0].value_or("");
-  identity.timeline = Number(system[0][1]);
-  identity.flushed = LsnOf(system[0][2]);
-  identity.database = system[0][3].value_or("");
   TIDEMARK_ASSIGN_OR_RETURN(
       const PgRows settings,
       connection.Query("SELECT d.oid, current_setting('wal_level'), (SELECT setting FROM "
-                       "pg_settings WHERE name = 'wal_sender_timeout') FROM pg_database d "
-                       "WHERE d.datname = current_database()",
+                       "pg_settings WHERE name = 'wal_sender_timeout'), pg_is_in_recovery() "
+                       "FROM pg_database d WHERE d.datname = current_database()",
                        kDoing));
   if (settings.size() != 1) return Unexpected("a query for its settings");
-  identity.database_oid = Number(settings[0][0]);
+  // Asked before the timeline: a server out of recovery stays on its timeline as long as we are
+  // connected, a standby does not.
+  if (settings[0][3] != "f") {
+    return Retrying(
+        "The server is a standby. It is followed once it is promoted; to follow its "
+        "primary, name both hosts in the DSN with target_session_attrs=read-write.");
+  }
   if (settings[0][1] != "logical") {
     return Failed(
         absl::StrCat("The source's server has wal_level = ", settings[0][1].value_or("?"),
                      "; it must be logical. Set it there (ALTER SYSTEM SET wal_level = "
                      "'logical') and restart the server; copying starts by itself then."));
   }
+  identity.database_oid = Number(settings[0][0]);
   const uint32_t timeout = Number(settings[0][2]);
   identity.sender_timeout =
       timeout == 0 ? absl::InfiniteDuration() : absl::Milliseconds(int64_t{timeout});
+  TIDEMARK_ASSIGN_OR_RETURN(const PgRows system, connection.Query("IDENTIFY_SYSTEM", kDoing));
+  if (system.size() != 1 || system[0].size() < 4) return Unexpected("IDENTIFY_SYSTEM");
+  identity.system_identifier = system[0][0].value_or("");
+  identity.timeline = Number(system[0][1]);
+  identity.flushed = LsnOf(system[0][2]);
+  identity.database = system[0][3].value_or("");
   return identity;
 }
 
@@ -106,10 +113,11 @@ absl::Status CheckHistory(PgConnection& connection, const SourceIdentity& follow
       end = EndOfTimeline(rows[0][1].value_or(""), followed.timeline);
     }
     if (!end.has_value() || resume > *end) {
-      return Gap(absl::StrCat("The server is on timeline ", now.timeline,
-                              ", whose history does not contain position ", FormatLsn(resume),
-                              " of timeline ", followed.timeline,
-                              ": it was promoted or restored from before it."));
+      return Gap(absl::StrCat(
+          "The server is on timeline ", now.timeline, ", whose history does not contain position ",
+          FormatLsn(resume), " of timeline ", followed.timeline,
+          end.has_value() ? absl::StrCat(" (it ended at ", FormatLsn(*end), ")") : "",
+          ": the server was promoted or restored from before it."));
     }
   }
   if (now.flushed < resume) {

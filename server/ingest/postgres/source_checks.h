@@ -27,7 +27,7 @@ struct ServerIdentity {
 };
 
 // Asks, on a replication connection. FAILED when the server is too old or its wal_level is not
-// logical.
+// logical, RETRYING while it is a standby.
 absl::StatusOr<ServerIdentity> Identify(PgConnection& connection);
 
 // FAILED naming both when `now` is another server or database than the one followed.

@@ -36,7 +36,7 @@ inline void PrintTo(SourceState state, std::ostream* out) { *out << SourceStateN
 namespace tidemark::testing {
 
 // No test waits longer for anything.
-inline constexpr absl::Duration kDeadline = absl::Seconds(60);
+inline constexpr absl::Duration kDeadline = absl::Seconds(120);
 
 // Something that happens on another thread, once.
 class Happening {
