@@ -60,6 +60,34 @@ leveldb::Status LogCapture::NewWritableFile(const std::string& name, leveldb::Wr
 
 std::vector<std::string> LogCapture::Take() { return std::exchange(batches_, {}); }
 
+struct LogCapture::Background {
+  LogCapture* capture;
+  void (*function)(void*);
+  void* argument;
+};
+
+void LogCapture::Schedule(void (*function)(void*), void* argument) {
+  {
+    MutexLock lock(mutex_);
+    ++scheduled_;
+  }
+  target()->Schedule(&LogCapture::Run, new Background{this, function, argument});
+}
+
+void LogCapture::Run(void* background) {
+  const std::unique_ptr<Background> work(static_cast<Background*>(background));
+  // One compaction schedules the next before it ends.
+  work->function(work->argument);
+  MutexLock lock(work->capture->mutex_);
+  --work->capture->scheduled_;
+  work->capture->idle_.NotifyAll();
+}
+
+void LogCapture::WaitUntilCompacted() {
+  MutexLock lock(mutex_);
+  while (scheduled_ > 0) idle_.Wait(mutex_);
+}
+
 leveldb::WriteBatch ParseBatch(const std::string& serialised) {
   leveldb::WriteBatch batch;
   TIDEMARK_CHECK(serialised.size() >= kBatchHeaderBytes);
