@@ -10,6 +10,7 @@
 #include "common/error.h"
 #include "common/mutex.h"
 #include "server/ingest/batch_writer.h"
+#include "server/ingest/read_ahead.h"
 #include "server/ingest/work_queue.h"
 
 namespace tidemark::ingest {
@@ -21,6 +22,7 @@ class QueueApplier final : public Applier {
       : options_(options),
         store_(store),
         queue_(options.max_queue_bytes, options.max_queue_works),
+        read_ahead_(catalog, store.reader()),
         batch_(catalog, store, {options.max_batch_bytes, options.sweep_slice_rows}, stopping_) {}
   ~QueueApplier() override { Stop(); }
 
@@ -65,6 +67,7 @@ class QueueApplier final : public Applier {
   // Have their own synchronization.
   std::atomic<bool> stopping_{false};
   WorkQueue queue_;
+  ReadAhead read_ahead_;
 
   // The applier's thread only.
   BatchWriter batch_;
@@ -91,6 +94,7 @@ absl::Status QueueApplier::Start() {
 void QueueApplier::Stop() {
   stopping_ = true;
   queue_.Close();
+  read_ahead_.Stop();
   std::unique_ptr<BackgroundWorker> worker;
   {
     MutexLock lock(mutex_);
@@ -110,8 +114,12 @@ void QueueApplier::Stop() {
 }
 
 absl::Status QueueApplier::Queue(Work work) {
-  TIDEMARK_ASSIGN_OR_RETURN(const bool was_empty, queue_.Push(std::move(work)));
-  if (was_empty) Wake();
+  // A copy mostly brings rows that are not there yet.
+  const ReadAhead::Events events =
+      work.kind == WorkKind::kTransaction ? work.events->InMemory() : nullptr;
+  TIDEMARK_ASSIGN_OR_RETURN(const size_t before, queue_.Push(std::move(work)));
+  if (before == 0) Wake();
+  if (events && before >= options_.read_ahead_works) read_ahead_.Add(events);
   return absl::OkStatus();
 }
 

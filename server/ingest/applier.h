@@ -33,6 +33,9 @@ struct ApplierOptions {
   size_t max_batch_bytes = 8 << 20;  // a batch ends when its staged bytes pass it
   size_t max_batch_works = 2000;
   size_t sweep_slice_rows = 10000;  // stored entries one slice of a copy's sweep looks at
+  // Rows are read ahead for works that find this many waiting before them; fewer are applied before
+  // that would help.
+  size_t read_ahead_works = 64;
 };
 
 // Numbers since start.

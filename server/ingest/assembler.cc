@@ -11,17 +11,19 @@ namespace {
 class MemoryEventList final : public EventList {
  public:
   MemoryEventList(std::vector<tables::RowEvent> events, size_t bytes)
-      : events_(std::move(events)), bytes_(bytes) {}
+      : events_(std::make_shared<const std::vector<tables::RowEvent>>(std::move(events))),
+        bytes_(bytes) {}
 
   absl::StatusOr<const tables::RowEvent*> Next() override {
-    return next_ < events_.size() ? &events_[next_++] : nullptr;
+    return next_ < events_->size() ? &(*events_)[next_++] : nullptr;
   }
-  size_t count() const override { return events_.size(); }
+  size_t count() const override { return events_->size(); }
   size_t total_bytes() const override { return bytes_; }
   size_t memory_bytes() const override { return bytes_; }
+  std::shared_ptr<const std::vector<tables::RowEvent>> InMemory() const override { return events_; }
 
  private:
-  const std::vector<tables::RowEvent> events_;
+  const std::shared_ptr<const std::vector<tables::RowEvent>> events_;
   const size_t bytes_;
   size_t next_ = 0;
 };

@@ -28,6 +28,8 @@ class EventList {
   // Roughly what the events take in memory, whether they lie there or in a file.
   virtual size_t total_bytes() const = 0;
   virtual size_t memory_bytes() const = 0;  // held in memory now, for the queue's bound
+  // All of them, for whoever looks ahead; nullptr when they are not in memory. Thread-safe.
+  virtual std::shared_ptr<const std::vector<tables::RowEvent>> InMemory() const { return nullptr; }
 };
 
 enum class WorkKind {

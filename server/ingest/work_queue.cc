@@ -20,7 +20,7 @@ bool WorkQueue::HasRoom(const Lane& lane, size_t bytes) const {
   return lane.works.empty() || (lane.works.size() < max_works_ && lane.bytes + bytes <= max_bytes_);
 }
 
-absl::StatusOr<bool> WorkQueue::Push(Work work) {
+absl::StatusOr<size_t> WorkQueue::Push(Work work) {
   const size_t bytes = work.events ? work.events->memory_bytes() : 0;
   MutexLock lock(mutex_);
   Lane& lane = LaneOf(work.source);
@@ -40,7 +40,7 @@ absl::StatusOr<bool> WorkQueue::Push(Work work) {
   lane.works.push_back(std::move(queued));
   lane.bytes += bytes;
   bytes_ += bytes;
-  return works_++ == 0;
+  return works_++;
 }
 
 void WorkQueue::Restart(std::string_view source) {

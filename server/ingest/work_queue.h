@@ -36,9 +36,9 @@ class WorkQueue {
   // Bounds of each lane.
   WorkQueue(size_t max_bytes, size_t max_works);
 
-  // Waits for room. True when nothing at all was waiting: the applier may be asleep. Errors: see
-  // Applier::Queue.
-  absl::StatusOr<bool> Push(Work work);
+  // Waits for room. Returns how many works were waiting before this one: when there was none, the
+  // applier may be asleep. Errors: see Applier::Queue.
+  absl::StatusOr<size_t> Push(Work work);
   void Restart(std::string_view source);
 
   // The work that waits longest; nullopt when none does.

@@ -137,6 +137,7 @@ std::vector<std::string> Dump(ApplierFixture& world) {
 std::vector<std::string> Play(std::unique_ptr<state::StateStore> store, uint32_t seed,
                               ApplierOptions options) {
   options.sweep_slice_rows = 2;
+  options.read_ahead_works = 3;
   ApplierFixture world(std::move(store));
   auto applier = MakeApplier(world.catalog(), world.store(), options);
   Script script(world, *applier, seed);
