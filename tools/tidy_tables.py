@@ -19,6 +19,9 @@ ROOMS = {
     "server": ["common", "storage/*", "server/*", "proto:messages", "proto:stubs"],
     "server/services": ["common", "storage/state", "storage/tables", "storage/agent", "server", "server/ingest",
                         "proto:messages", "proto:stubs"],
+    "server/transport": ["common", "server", "server/telemetry", "proto:messages", "proto:stubs"],
+    "server/telemetry": ["common", "server"],
+    "server/config": ["common", "server", "server/telemetry", "storage/tables"],
     "server/ingest": ["common", "storage/state", "storage/tables", "proto:value"],
     "server/ingest/decode": ["common", "storage/tables", "server/ingest", "proto:value"],
     "server/ingest/postgres": ["common", "storage/state", "storage/tables", "server/ingest", "server/ingest/decode",
@@ -58,7 +61,7 @@ OUTSIDE_HEADERS = [
 
 # Rooms inside a room of OUTSIDE_HEADERS that a header is closed to after all.
 OUTSIDE_HEADERS_CLOSED = [
-    (r"^(grpcpp|grpc|grpc\+\+)/", ["server/ingest", "server/loop"]),
+    (r"^(grpcpp|grpc|grpc\+\+)/", ["server/services", "server/config", "server/telemetry", "server/ingest", "server/loop"]),
     (r"^prometheus/", ["server/services"]),
     (r"^pqxx/", ["server/services"]),
 ]

@@ -11,6 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/http_get.h"
+#include "tests/support/raw_call.h"
 #include "tests/support/rpc_matchers.h"
 #include "tests/support/tidemarkd_process.h"
 #include "tidemark/v1/state_service.grpc.pb.h"
@@ -21,6 +22,7 @@ namespace {
 using ::testing::HasSubstr;
 using testing::HttpGet;
 using ::testing::Not;
+using testing::RawCall;
 using testing::RpcCode;
 using testing::RpcOk;
 using testing::RpcReason;
@@ -199,6 +201,20 @@ TEST_F(ProcessTest, EveryLogLineIsJsonWhateverCallersSend) {
     if (line.value("request_id", "") == hostile) ++named;
   }
   EXPECT_EQ(named, 2);
+}
+
+TEST_F(ProcessTest, ChannelzIsServedWhenAskedForOnly) {
+  // GetServersRequest without fields.
+  const auto get_servers = [this] {
+    const auto channel = grpc::CreateChannel(server_.target(), grpc::InsecureChannelCredentials());
+    return RawCall(channel.get(), "/grpc.channelz.v1.Channelz/GetServers", "");
+  };
+  ASSERT_TRUE(server_.Start()) << server_.output();
+  EXPECT_THAT(get_servers(), RpcCode(grpc::UNIMPLEMENTED));
+  EXPECT_EQ(server_.Stop(), 0);
+  ASSERT_TRUE(server_.Start({"--channelz"})) << server_.output();
+  EXPECT_THAT(get_servers(), RpcOk());
+  EXPECT_EQ(server_.Stop(), 0);
 }
 
 TEST_F(ProcessTest, ASigpipeIsNotTheEnd) {
