@@ -19,11 +19,13 @@ endif()
 
 add_library(tidemark_options INTERFACE)
 target_compile_options(tidemark_options INTERFACE -Wall -Wextra -Werror -Wno-missing-field-initializers)
+# Some libraries ask for it, and everybody who shares a precompiled header must agree.
+target_compile_options(tidemark_options INTERFACE -pthread)
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   target_compile_options(tidemark_options INTERFACE -Wthread-safety)
 else()
   # g++ 12 reports these inside inlined std::string and std::variant code that is right.
-  target_compile_options(tidemark_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
+  target_compile_options(tidemark_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overread)
 endif()
 if(TIDEMARK_FUZZERS)
   # Everything is built for coverage; only the fuzzers themselves link libFuzzer's main.
