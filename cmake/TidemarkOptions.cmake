@@ -35,6 +35,7 @@ endif()
 if(TIDEMARK_SANITIZE)
   add_compile_options(-fsanitize=${TIDEMARK_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${TIDEMARK_SANITIZE})
+  add_compile_definitions(TIDEMARK_SANITIZED)  # for tests of memory: sanitizers keep what is freed
   if(TIDEMARK_SANITIZE STREQUAL thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # Seeing this macro, protobuf's headers give map fields two more members, which the library, built without it, does
     # not know of. The standard library still has to be told.

@@ -191,7 +191,7 @@ size_t ResidentPeakKib() {
 
 // The bound of a transaction of a million rows is max_transaction_bytes and a small constant.
 TEST_F(AssemblerTest, MillionRowsPassThroughInBoundedMemory) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef TIDEMARK_SANITIZED
   GTEST_SKIP() << "sanitizers keep freed memory";
 #endif
   constexpr int kRows = 1000000;
