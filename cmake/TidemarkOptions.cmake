@@ -25,7 +25,7 @@ if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   target_compile_options(tidemark_options INTERFACE -Wthread-safety)
 else()
   # g++ 12 reports these inside inlined std::string and std::variant code that is right.
-  target_compile_options(tidemark_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overread)
+  target_compile_options(tidemark_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overread -Wno-array-bounds)
 endif()
 if(TIDEMARK_FUZZERS)
   # Everything is built for coverage; only the fuzzers themselves link libFuzzer's main.
