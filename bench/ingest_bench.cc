@@ -1,32 +1,18 @@
-// P10 inside one process: decoded events through applier, merger and LevelDB store, against raw
-// LevelDB writing exactly the batches that made, without any of the reads and the work between.
-//
-//   ingest_bench --keys 1000000 --events 400000 --rounds 3
-//
-// Updates go to uniformly random rows of one last_row table. Rounds of ours and of the peer take
-// turns, and the peer starts from a copy of our directory, so both databases have the same shape.
-// Two rates of each: until the last event is durable, and until LevelDB has also caught up with the
-// compactions that the round made. The peer leaves nearly all of those for later and we do not, as
-// we are slower: only the second says what either could keep up (`sustained`).
-#include <sys/resource.h>
+#include "bench/ingest_bench.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <iostream>
 #include <memory>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/flags/flag.h"
-#include "absl/flags/parse.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "bench/log_capture.h"
-#include "bench/report.h"
 #include "common/check.h"
 #include "common/mutex.h"
 #include "server/ingest/applier.h"
@@ -36,13 +22,6 @@
 #include "storage/state/engine/disk/pread_env.h"
 #include "storage/state/state_store.h"
 #include "storage/tables/catalog.h"
-
-ABSL_FLAG(uint64_t, keys, 1000000, "rows that exist before the updates");
-ABSL_FLAG(uint64_t, events, 400000, "updates of a round");
-ABSL_FLAG(uint64_t, rounds, 3, "rounds; the median counts");
-ABSL_FLAG(uint64_t, transaction_events, 1, "events of one source transaction");
-ABSL_FLAG(bool, read_ahead, true, "whether rows are read ahead of the applier");
-ABSL_FLAG(std::string, dir, "/tmp/tidemark-ingest-bench", "emptied and used for both databases");
 
 namespace tidemark::bench {
 namespace {
@@ -68,16 +47,6 @@ constexpr char kTables[] = R"(
 
 double Seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// Of the calling thread: LevelDB compacts on one of its own, for both sides alike.
-double ThreadCpuSeconds() {
-  struct rusage usage;
-  getrusage(RUSAGE_THREAD, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 // Makes events whose Debezium JSON form would be about 300 bytes.
@@ -136,9 +105,7 @@ class Engine {
     auto catalog = tables::Catalog::Open(*std::move(definitions), store_->writer());
     TIDEMARK_CHECK(catalog.ok());
     catalog_ = *std::move(catalog);
-    ingest::ApplierOptions applier_options;
-    if (!absl::GetFlag(FLAGS_read_ahead)) applier_options.read_ahead_works = SIZE_MAX;
-    applier_ = ingest::MakeApplier(*catalog_, *store_, applier_options);
+    applier_ = ingest::MakeApplier(*catalog_, *store_, {});
     TIDEMARK_CHECK(applier_->Start().ok());
   }
 
@@ -161,7 +128,6 @@ class Engine {
     work.done = [this](const absl::Status& status) {
       TIDEMARK_CHECK(status.ok());
       MutexLock lock(mutex_);
-      applier_cpu_seconds_ = ThreadCpuSeconds();
       if (--pending_ == 0) idle_.NotifyAll();
     };
     TIDEMARK_CHECK(applier_->Queue(std::move(work)).ok());
@@ -172,18 +138,12 @@ class Engine {
     while (pending_ > 0) idle_.Wait(mutex_);
   }
 
-  // Of the applier's thread, up to the newest work that is done.
-  double applier_cpu_seconds() {
-    MutexLock lock(mutex_);
-    return applier_cpu_seconds_;
-  }
   void Compact() { store_->Compact(); }
 
  private:
   Mutex mutex_;
   CondVar idle_;
   uint64_t pending_ TIDEMARK_GUARDED_BY(mutex_) = 0;
-  double applier_cpu_seconds_ TIDEMARK_GUARDED_BY(mutex_) = 0;
   std::unique_ptr<state::LevelDbStore> store_;
   std::unique_ptr<tables::Catalog> catalog_;
   std::unique_ptr<ingest::Applier> applier_;
@@ -207,13 +167,12 @@ void Load(Engine& engine, EventMaker& maker, uint64_t keys) {
   engine.Wait();
 }
 
-std::vector<ingest::Work> MakeWorks(Engine& engine, EventMaker& maker) {
-  const uint64_t keys = absl::GetFlag(FLAGS_keys), events = absl::GetFlag(FLAGS_events);
-  const uint64_t size = absl::GetFlag(FLAGS_transaction_events);
+std::vector<ingest::Work> MakeWorks(Engine& engine, EventMaker& maker,
+                                    const IngestBenchOptions& options) {
   std::vector<ingest::Work> works;
-  for (uint64_t made = 0; made < events; made += size) {
+  for (uint64_t made = 0; made < options.events; ++made) {
     std::vector<tables::RowEvent> transaction;
-    for (uint64_t i = 0; i < size; ++i) transaction.push_back(maker.MakeRandom(keys));
+    transaction.push_back(maker.MakeRandom(options.keys));
     ingest::Work work = engine.MakeWork(ingest::WorkKind::kTransaction, maker.number());
     work.events = ingest::MakeEventList(std::move(transaction));
     works.push_back(std::move(work));
@@ -222,98 +181,92 @@ std::vector<ingest::Work> MakeWorks(Engine& engine, EventMaker& maker) {
 }
 
 struct Round {
-  double seconds = 0, cpu_seconds = 0, sustained_seconds = 0;
+  double seconds = 0, sustained_seconds = 0;
 };
 
 Round ApplyAll(Engine& engine, LogCapture& env, std::vector<ingest::Work> works) {
-  const double start = Seconds(), cpu = engine.applier_cpu_seconds();
+  const double start = Seconds();
   for (ingest::Work& work : works) engine.Queue(std::move(work));
   engine.Wait();
   const double end = Seconds();
   env.WaitUntilCompacted();
-  return {end - start, engine.applier_cpu_seconds() - cpu, Seconds() - start};
+  return {end - start, Seconds() - start};
 }
 
 Round WriteAll(state::engine::Database& raw, LogCapture& env,
                std::vector<leveldb::WriteBatch>& batches) {
-  const double start = Seconds(), cpu = ThreadCpuSeconds();
+  const double start = Seconds();
   for (leveldb::WriteBatch& batch : batches) TIDEMARK_CHECK(raw.Write(&batch).ok());
-  const double end = Seconds(), end_cpu = ThreadCpuSeconds();
+  const double end = Seconds();
   env.WaitUntilCompacted();
-  return {end - start, end_cpu - cpu, Seconds() - start};
+  return {end - start, Seconds() - start};
 }
 
 // Makes both directories, with the same rows in the same shape.
-void MakeDirectories(const std::string& ours, const std::string& raw, EventMaker& maker) {
+void MakeDirectories(const std::string& ours, const std::string& raw, EventMaker& maker,
+                     uint64_t keys) {
   {
     Engine engine(ours, nullptr);
-    const double start = Seconds();
-    Load(engine, maker, absl::GetFlag(FLAGS_keys));
-    std::cout << absl::StrFormat("{\"id\": \"load\", \"rows_per_second\": %.0f}",
-                                 static_cast<double>(maker.number()) / (Seconds() - start))
-              << std::endl;
+    Load(engine, maker, keys);
     engine.Compact();
   }
   std::filesystem::copy(ours, raw, std::filesystem::copy_options::recursive);
 }
 
-void Run() {
-  const std::string dir = absl::GetFlag(FLAGS_dir);
-  const auto events = static_cast<double>(absl::GetFlag(FLAGS_events));
+// One way to measure the rounds: medians of both rates and of their ratios.
+class Figure {
+ public:
+  void Add(double ours, double peer) {
+    ours_.push_back(ours);
+    peer_.push_back(peer);
+    ratios_.push_back(ours / peer);
+  }
+  Result ToResult(std::string id, std::string what, double bar, std::string note) const {
+    return {std::move(id),  std::move(what), "events/s", Median(peer_),
+            Median(ours_),  Median(ratios_), bar,        /*lower_is_better=*/false,
+            std::move(note)};
+  }
+
+ private:
+  std::vector<double> ours_, peer_, ratios_;
+};
+
+}  // namespace
+
+std::vector<Result> RunIngest(const IngestBenchOptions& options) {
+  const auto events = static_cast<double>(options.events);
+  const std::string dir = options.work_dir + "/ingest";
   std::filesystem::remove_all(dir);
   std::filesystem::create_directories(dir);
   EventMaker maker;
-  MakeDirectories(dir + "/ours", dir + "/raw", maker);
+  MakeDirectories(dir + "/ours", dir + "/raw", maker, options.keys);
 
-  LogCapture capture(state::engine::PreadEnv()), raw_capture(state::engine::PreadEnv());
-  Engine engine(dir + "/ours", &capture);
-  std::shared_ptr<state::engine::Database> raw;
-  const state::engine::DatabaseOptions options{
-      .dir = dir + "/raw",
-      .block_cache_bytes = state::StateOptions().block_cache_bytes,
-      .env = &raw_capture};
-  TIDEMARK_CHECK(state::engine::Database::Open(options, &raw).ok());
-  capture.Take();
-  std::vector<double> rates, ratios, cpu_ratios, sustained_ratios;
-  for (uint64_t round = 1; round <= absl::GetFlag(FLAGS_rounds); ++round) {
-    const Round ours = ApplyAll(engine, capture, MakeWorks(engine, maker));
-    std::vector<leveldb::WriteBatch> batches;
-    size_t bytes = 0;
-    for (const std::string& batch : capture.Take()) {
-      batches.push_back(ParseBatch(batch));
-      bytes += batch.size();
+  Figure durable, sustained;
+  {
+    LogCapture capture(state::engine::PreadEnv()), raw_capture(state::engine::PreadEnv());
+    Engine engine(dir + "/ours", &capture);
+    std::shared_ptr<state::engine::Database> raw;
+    const state::engine::DatabaseOptions raw_options{
+        .dir = dir + "/raw",
+        .block_cache_bytes = state::StateOptions().block_cache_bytes,
+        .env = &raw_capture};
+    TIDEMARK_CHECK(state::engine::Database::Open(raw_options, &raw).ok());
+    capture.Take();
+    for (int round = 0; round < options.rounds; ++round) {
+      const Round ours = ApplyAll(engine, capture, MakeWorks(engine, maker, options));
+      std::vector<leveldb::WriteBatch> batches;
+      for (const std::string& batch : capture.Take()) batches.push_back(ParseBatch(batch));
+      const Round peer = WriteAll(*raw, raw_capture, batches);
+      raw_capture.Take();
+      durable.Add(events / ours.seconds, events / peer.seconds);
+      sustained.Add(events / ours.sustained_seconds, events / peer.sustained_seconds);
     }
-    const Round peer = WriteAll(*raw, raw_capture, batches);
-    raw_capture.Take();
-    rates.push_back(events / ours.seconds);
-    ratios.push_back(peer.seconds / ours.seconds);
-    cpu_ratios.push_back(peer.cpu_seconds / ours.cpu_seconds);
-    sustained_ratios.push_back(peer.sustained_seconds / ours.sustained_seconds);
-    std::cout << absl::StrFormat(
-                     "{\"round\": %d, \"events_per_second\": {\"ours\": %.0f, \"raw\": %.0f, "
-                     "\"ratio\": %.3f}, \"sustained\": {\"ours\": %.0f, \"raw\": %.0f, "
-                     "\"ratio\": %.3f}, \"writer_cpu_us_per_event\": {\"ours\": %.2f, \"raw\": "
-                     "%.2f, \"ratio\": %.3f}, \"batches\": %d, \"bytes_per_event\": %.0f}",
-                     round, rates.back(), events / peer.seconds, ratios.back(),
-                     events / ours.sustained_seconds, events / peer.sustained_seconds,
-                     sustained_ratios.back(), ours.cpu_seconds / events * 1e6,
-                     peer.cpu_seconds / events * 1e6, cpu_ratios.back(), batches.size(),
-                     static_cast<double>(bytes) / events)
-              << std::endl;
   }
-  std::cout << absl::StrFormat(
-                   "{\"id\": \"P10 in process\", \"events_per_second\": %.0f, \"ratio\": %.3f, "
-                   "\"sustained_ratio\": %.3f, \"writer_cpu_ratio\": %.3f, \"bar\": 0.3}",
-                   Median(rates), Median(ratios), Median(sustained_ratios), Median(cpu_ratios))
-            << std::endl;
   std::filesystem::remove_all(dir);
+  return {durable.ToResult("P10", "updates over rows that exist, until durable", options.bar,
+                           "decoded events; the peer leaves its compactions for later"),
+          sustained.ToResult("P10 sustained", "the same, until LevelDB has compacted", options.bar,
+                             "what either can keep up")};
 }
 
-}  // namespace
 }  // namespace tidemark::bench
-
-int main(int argc, char** argv) {
-  absl::ParseCommandLine(argc, argv);
-  tidemark::bench::Run();
-  return 0;
-}

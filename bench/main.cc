@@ -15,12 +15,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "bench/freshness_bench.h"
+#include "bench/ingest_bench.h"
 #include "bench/read_bench.h"
 #include "bench/report.h"
 
 ABSL_FLAG(std::string, json, "", "file the results are written to as JSON");
 ABSL_FLAG(std::string, only, "",
-          "figures wanted, separated by commas: P1, P4, P11, P12, P13; empty = all");
+          "figures wanted, separated by commas: P1, P4, P10, P11, P12, P13; empty = all");
 ABSL_FLAG(std::string, work_dir, "build/bench",
           "stores and logs; what the benchmark made is removed");
 ABSL_FLAG(std::string, bin_dir, "",
@@ -61,6 +62,10 @@ int Main(const std::string& program) {
   reads.rounds = absl::GetFlag(FLAGS_rounds);
   const std::vector<Part> parts = {
       {{"P1", "P4"}, [&reads] { return RunPointReads(reads); }},
+      {{"P10"},
+       [&reads]() -> absl::StatusOr<std::vector<Result>> {
+         return RunIngest({.work_dir = reads.work_dir});
+       }},
       {{"P11"},
        [&reads] { return RunFreshness(absl::GetFlag(FLAGS_demo), reads.bin_dir, reads.work_dir); }},
       {{"P12", "P13"}, [&reads] { return RunGrowth(reads); }},

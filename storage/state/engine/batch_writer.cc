@@ -98,7 +98,8 @@ absl::Status LevelDbWriter::Flush(const CommitInfo& info) {
   TIDEMARK_CHECK(!open_has_chunks_);
   if (HasSomethingToWrite()) {
     leveldb::WriteBatch batch;
-    for (const auto& [key, value] : staging_.ended().entries()) {
+    for (const Layer::Entry* entry : staging_.ended().ordered()) {
+      const auto& [key, value] = *entry;
       if (value.has_value()) {
         batch.Put(key, *value);
       } else {
@@ -159,21 +160,22 @@ void LevelDbWriter::UpdateRowCache() {
     clear_row_cache_ = in_snapshot_;
     return;
   }
-  const Layer::Entries& entries = staging_.ended().entries();
+  const Layer::Ordered& entries = staging_.ended().ordered();
   const char prefix = static_cast<char>(Prefix::kCurrent);
-  for (auto at = entries.lower_bound(std::string_view(&prefix, 1));
-       at != entries.end() && at->first.front() == prefix; ++at) {
+  for (auto at = entries.lower_bound(std::string_view(&prefix, 1)); at != entries.end(); ++at) {
+    const auto& [current_key, value] = **at;
+    if (current_key.front() != prefix) break;
     StorageId storage;
     std::string_view key;
-    TIDEMARK_CHECK(ParseCurrentKey(at->first, &storage, &key));
+    TIDEMARK_CHECK(ParseCurrentKey(current_key, &storage, &key));
     const SnapshotId from = ended_tables_.FromOf(storage);
     if (from == kNoSnapshot) continue;  // loading: no reader has been there
     RowToCache row;
-    if (at->second.has_value()) {
-      row.value = *at->second;
+    if (value.has_value()) {
+      row.value = *value;
       TIDEMARK_CHECK(ParseVersion(row.value, from, &row.version));
     }
-    engine_.row_cache.Update(at->first, at->second.has_value() ? &row : nullptr, sequence_);
+    engine_.row_cache.Update(current_key, value.has_value() ? &row : nullptr, sequence_);
   }
 }
 

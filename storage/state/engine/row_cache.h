@@ -1,6 +1,6 @@
 // Encoded rows in front of LevelDB, kept exact by the writer.
 //
-// The rule, each part of which some history needs (storage/state/README.md):
+// The rule, each part of which some history needs:
 //   - readers put in only versions they read from prefix C, through a publication that is not older
 //     than the shard's mark;
 //   - the writer touches the cache only between syncing a batch and publishing it: for every key it

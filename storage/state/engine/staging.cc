@@ -1,7 +1,8 @@
 #include "storage/state/engine/staging.h"
 
-#include <array>
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "common/error.h"
 #include "common/strings.h"
@@ -21,7 +22,7 @@ size_t BytesOf(std::string_view key, const std::optional<std::string>& value) {
 // The entries of a layer under a prefix, walked one way.
 class LayerWalk {
  public:
-  LayerWalk(const Layer::Entries& entries, std::string_view prefix, std::string_view from,
+  LayerWalk(const Layer::Ordered& entries, std::string_view prefix, std::string_view from,
             bool reverse)
       : prefix_(prefix), reverse_(reverse), begin_(entries.begin()), end_(entries.end()) {
     if (!reverse) {
@@ -38,8 +39,8 @@ class LayerWalk {
   }
 
   bool valid() const { return valid_; }
-  std::string_view key() const { return at_->first; }
-  const std::optional<std::string>& value() const { return at_->second; }
+  std::string_view key() const { return (*at_)->first; }
+  const std::optional<std::string>& value() const { return (*at_)->second; }
   void Next() {
     if (reverse_) {
       valid_ = at_ != begin_;
@@ -56,8 +57,8 @@ class LayerWalk {
 
   const std::string prefix_;
   const bool reverse_;
-  const Layer::Entries::const_iterator begin_, end_;
-  Layer::Entries::const_iterator at_;
+  const Layer::Ordered::const_iterator begin_, end_;
+  Layer::Ordered::const_iterator at_;
   bool valid_ = false;
 };
 
@@ -107,31 +108,54 @@ class DatabaseWalk {
 void Layer::Set(std::string key, std::optional<std::string> value) {
   bytes_ += BytesOf(key, value);
   const auto [at, inserted] = entries_.try_emplace(std::move(key));
-  if (!inserted) bytes_ -= BytesOf(at->first, at->second);
+  if (!inserted) {
+    bytes_ -= BytesOf(at->first, at->second);
+  } else if (ordered_) {
+    ordered_->insert(&*at);
+  }
   at->second = std::move(value);
 }
 
 const std::optional<std::string>* Layer::Find(std::string_view key) const {
-  const auto at = entries_.find(key);
+  const auto at = entries_.find(ToAbsl(key));
   return at == entries_.end() ? nullptr : &at->second;
 }
 
 void Layer::Absorb(Layer* other) {
   if (entries_.empty()) {
-    std::swap(entries_, other->entries_);
-    std::swap(bytes_, other->bytes_);
+    std::swap(*this, *other);
   } else {
-    while (!other->entries_.empty()) {
-      auto node = other->entries_.extract(other->entries_.begin());
-      Set(std::move(node.key()), std::move(node.mapped()));
+    for (auto at = other->entries_.begin(); at != other->entries_.end();) {
+      const size_t bytes = BytesOf(at->first, at->second);
+      auto result = entries_.insert(other->entries_.extract(at++));
+      Entry& entry = *result.position;
+      bytes_ += bytes;
+      if (!result.inserted) {
+        bytes_ -= BytesOf(entry.first, entry.second);
+        entry.second = std::move(result.node.mapped());
+      } else if (ordered_) {
+        ordered_->insert(&entry);
+      }
     }
   }
   other->Clear();
 }
 
 void Layer::Clear() {
+  ordered_.reset();
   entries_.clear();
   bytes_ = 0;
+}
+
+const Layer::Ordered& Layer::ordered() const {
+  if (!ordered_) {
+    std::vector<const Entry*> entries;
+    entries.reserve(entries_.size());
+    for (const Entry& entry : entries_) entries.push_back(&entry);
+    std::sort(entries.begin(), entries.end(), ByKey());
+    ordered_.emplace(entries.begin(), entries.end());
+  }
+  return *ordered_;
 }
 
 absl::StatusOr<std::optional<std::string>> Staging::Get(std::string_view key) {
@@ -176,8 +200,8 @@ void Staging::Remember(std::string_view key, const std::optional<std::string>& v
 
 absl::Status Staging::Visit(std::string_view prefix, std::string_view from, bool reverse,
                             const Visitor& visit) const {
-  LayerWalk open(open_.entries(), prefix, from, reverse);
-  LayerWalk ended(ended_.entries(), prefix, from, reverse);
+  LayerWalk open(open_.ordered(), prefix, from, reverse);
+  LayerWalk ended(ended_.ordered(), prefix, from, reverse);
   DatabaseWalk stored(database_, prefix, from, reverse);
   const auto first = [reverse](std::string_view a, std::string_view b) {
     return reverse ? a > b : a < b;

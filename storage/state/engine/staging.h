@@ -6,9 +6,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "storage/state/engine/disk/database.h"
@@ -16,10 +18,20 @@
 
 namespace tidemark::state::engine {
 
-// LevelDB keys with their new values; nullopt deletes.
+// LevelDB keys with their new values; nullopt deletes. Not thread-safe.
+//
+// Looked up for every row that is written, walked once a batch: a hash table, whose entries are put
+// in order when somebody asks and kept so from then on.
 class Layer {
  public:
-  using Entries = absl::btree_map<std::string, std::optional<std::string>, std::less<>>;
+  using Entry = std::pair<const std::string, std::optional<std::string>>;
+  struct ByKey {
+    using is_transparent = void;
+    bool operator()(const Entry* a, const Entry* b) const { return a->first < b->first; }
+    bool operator()(const Entry* a, std::string_view b) const { return a->first < b; }
+    bool operator()(std::string_view a, const Entry* b) const { return a < b->first; }
+  };
+  using Ordered = absl::btree_set<const Entry*, ByKey>;
 
   void Set(std::string key, std::optional<std::string> value);
   // The staged value, or nullptr when the key is not staged.
@@ -28,13 +40,16 @@ class Layer {
   void Absorb(Layer* other);
   void Clear();
 
-  const Entries& entries() const { return entries_; }
+  // All entries by key; valid until the layer changes.
+  const Ordered& ordered() const;
   bool empty() const { return entries_.empty(); }
   size_t bytes() const { return bytes_; }
 
  private:
-  Entries entries_;
+  absl::node_hash_map<std::string, std::optional<std::string>> entries_;
   size_t bytes_ = 0;
+  // Once somebody has asked: all of entries_.
+  mutable std::optional<Ordered> ordered_;
 };
 
 // Two layers: `ended` is the batch so far, `open` the snapshot being written. Not thread-safe.

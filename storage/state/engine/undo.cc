@@ -32,7 +32,8 @@ absl::Status MakeChunk(const Database& database, const Layer& entries, SnapshotI
   }
   const uint64_t chunk = state->next_chunk++;
   std::string before;
-  for (const auto& [key, value] : entries.entries()) {
+  for (const Layer::Entry* entry : entries.ordered()) {
+    const auto& [key, value] = *entry;
     bool existed = false;
     TIDEMARK_RETURN_IF_ERROR(database.Get(key, &before, &existed));
     if (!existed && !value.has_value()) continue;
