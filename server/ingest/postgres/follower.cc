@@ -23,7 +23,8 @@ absl::Status Follower::Run() {
     TIDEMARK_RETURN_IF_ERROR(Copy(Copying::kFirst, parts_.fed));
     return Stream();
   }
-  const absl::Status joined = CheckJoin();
+  absl::Status joined = CheckJoin();
+  if (joined.ok()) joined = parts_.gap_in_stream;
   if (absl::IsDataLoss(joined)) {
     TIDEMARK_RETURN_IF_ERROR(CopyOver(joined));
     return Stream();
@@ -207,7 +208,7 @@ absl::Status Follower::Backfill(const std::vector<std::string>& relations) {
   connection_ = std::move(stream);  // and the temporary slot is gone
 
   Streamer streamer(parts_, *connection_, StreamPlanUntil(snapshot.second));
-  TIDEMARK_RETURN_IF_ERROR(streamer.Run());
+  TIDEMARK_RETURN_IF_ERROR(RunStreamer(streamer));
   TIDEMARK_RETURN_IF_ERROR(connection_->EndCopyBoth());
   records_.position = streamer.position();
 
@@ -228,9 +229,6 @@ absl::Status Follower::MarkCopying(Copying why, const std::vector<std::string>& 
     if (why != Copying::kBackfill || record.oid == 0) record.phase = RelationPhase::kCopying;
     work.state.push_back(EncodeRelation(parts_.options.name, relation, record));
   }
-  std::string detail =
-      why == Copying::kAfterGap ? absl::StrCat("Copying again: ", parts_.board->Get().detail) : "";
-  parts_.board->Set(SourceState::kCopying, std::move(detail));
   return SendAndAwait(std::move(work));
 }
 
@@ -277,6 +275,7 @@ absl::Status Follower::FinishCopy(Copying why, std::map<std::string, RelationRec
   records_.position = position;
   durable_.degraded = false;
   parts_.board->SetDegraded(false);
+  if (why != Copying::kBackfill) parts_.gap_in_stream = absl::OkStatus();
   parts_.progress->AppliedUpTo(LsnBytes(point));
   parts_.joined = true;
   return absl::OkStatus();
@@ -299,7 +298,13 @@ absl::Status Follower::Stream() {
     parts_.board->SetDegraded(false);
   }
   Streamer streamer(parts_, *connection_, StreamPlanUntil(std::nullopt));
-  return streamer.Run();
+  return RunStreamer(streamer);
+}
+
+absl::Status Follower::RunStreamer(Streamer& streamer) {
+  const absl::Status ended = streamer.Run();
+  if (absl::IsDataLoss(ended)) parts_.gap_in_stream = ended;
+  return ended;
 }
 
 StreamPlan Follower::StreamPlanUntil(std::optional<Lsn> until) const {

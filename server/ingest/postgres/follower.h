@@ -51,6 +51,7 @@ class Follower {
   absl::StatusOr<std::pair<std::string, Lsn>> CreateSlot(const std::string& slot, bool temporary);
   absl::Status FinishCopy(Copying why, std::map<std::string, RelationRecord> copied, Lsn point);
   absl::Status Stream();
+  absl::Status RunStreamer(Streamer& streamer);
   StreamPlan StreamPlanUntil(std::optional<Lsn> until) const;
   // Sends `work` and waits until it is durable.
   absl::Status SendAndAwait(Work work);

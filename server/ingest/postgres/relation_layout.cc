@@ -208,7 +208,10 @@ absl::StatusOr<std::shared_ptr<const RowDecoder>> DecoderFor(const tables::Catal
     AddColumn(std::string(column.name), column_types.back(), is_wanted && copied->key,
               column_types.back()->name, schema.get());
   }
-  if (absl::Status fits = CheckSchema(catalog, *schema, {}); !fits.ok()) return fits;
+  // How the relation was then; how it is now decides whether it can be copied.
+  if (absl::Status fits = CheckSchema(catalog, *schema, {}); !fits.ok()) {
+    return Gap(ToStd(fits.message()));
+  }
   // A full image has every column, so only the copied key counts, while it is there; another must
   // have exactly that key.
   if (schema->full_old_images) {

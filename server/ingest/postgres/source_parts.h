@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "common/clock.h"
 #include "common/mutex.h"
 #include "server/ingest/applier.h"
@@ -64,6 +65,10 @@ struct SourceParts {
   // not been lost sight of since; what it says of its log counts.
   std::atomic<bool> joined{false};
   std::atomic<bool> streaming{false};
+
+  // That thread's own. A gap found in the stream, until the copy that mends it: when the source has
+  // changed back meanwhile, nothing but the stream shows it.
+  absl::Status gap_in_stream;
 
   DatabaseName database() const TIDEMARK_EXCLUDES(mutex_);
   void set_database(DatabaseName database) TIDEMARK_EXCLUDES(mutex_);

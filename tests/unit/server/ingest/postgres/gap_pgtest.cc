@@ -239,6 +239,31 @@ TEST_F(GapTest, AChangedTypeThatMayChangeValuesIsAGap) {
   ExpectHealed(*world, "type of column qty");
 }
 
+TEST_F(GapTest, AGapThatOnlyTheStreamShowsIsCopiedOverOnce) {
+  auto world = MakeItems();
+  world->sql().Exec("ALTER TABLE items ALTER COLUMN qty TYPE bigint");
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  world->sql().Exec(
+      "ALTER TABLE items ALTER COLUMN qty TYPE smallint USING qty / 10; "
+      "INSERT INTO items VALUES (101, 'a', 1); "
+      "ALTER TABLE items ALTER COLUMN qty TYPE bigint");
+  ASSERT_THAT(world->AwaitPassed(SourceState::kGap, "type of column qty"), IsOk());
+  ExpectHealed(*world, "type of column qty");
+}
+
+TEST_F(GapTest, AColumnThatWasAwayWhileRowsChangedIsAGap) {
+  auto world = MakeItems();
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  world->sql().Exec(
+      "ALTER TABLE items RENAME COLUMN qty TO amount; "
+      "INSERT INTO items VALUES (101, 'a', 1); "
+      "ALTER TABLE items RENAME COLUMN amount TO qty");
+  ASSERT_THAT(world->AwaitPassed(SourceState::kGap, "qty"), IsOk());
+  ExpectHealed(*world, "qty");
+}
+
 TEST_F(GapTest, APublicationThatWasGoneForAWhileIsAGap) {
   auto world = MakeItems();
   world->Open();
