@@ -69,6 +69,7 @@ class MergingCasesTest : public ::testing::TestWithParam<state::BackendFactory> 
                            {"text", Kind::kString}});
 };
 
+// Case O-CDC-03.
 TEST_P(MergingCasesTest, Cdc03_UnchangedLargeColumnsInOneBatch) {
   ASSERT_THAT(world_.Apply({Put(1, 1, 1, Text("LONG")), Put(2, 2, 1, Text("OLD2"))}), IsOk());
   const state::SnapshotId start = world_.latest();
@@ -80,6 +81,7 @@ TEST_P(MergingCasesTest, Cdc03_UnchangedLargeColumnsInOneBatch) {
   EXPECT_EQ(world_.Rows("t", start), Row(1, 1, "LONG") + Row(2, 1, "OLD2"));
 }
 
+// Case O-CDC-04.
 TEST_P(MergingCasesTest, Cdc04_TheOldImageIsOursNotTheEvents) {
   ASSERT_THAT(world_.Apply({Put(30, 5, 3, Text("n"))}), IsOk());
   EXPECT_EQ(Sum(), "account=A kind=k sum=3\n");
@@ -92,6 +94,7 @@ TEST_P(MergingCasesTest, Cdc04_TheOldImageIsOursNotTheEvents) {
             "DELETE " + Row(5, 9, "n") + "UPDATE account=A kind=k sum=null\n");
 }
 
+// Case O-CDC-05.
 TEST_P(MergingCasesTest, Cdc05_AKeyChangeShowsNeitherBothRowsNorNone) {
   ASSERT_THAT(world_.Apply({Put(49, 1, 1, Text("x"))}), IsOk());
   const state::SnapshotId before = world_.latest();
@@ -103,6 +106,7 @@ TEST_P(MergingCasesTest, Cdc05_AKeyChangeShowsNeitherBothRowsNorNone) {
   EXPECT_EQ(Sum(), "account=A kind=k sum=1\n");
 }
 
+// Case O-CDC-09.
 TEST_P(MergingCasesTest, Cdc09_TransactionsThatInterleaveInTheLogAreAllApplied) {
   // Sequences are the commit's position, then the event's: record positions alone go backwards.
   const auto at = [](uint64_t commit, uint64_t record) { return commit * 1000 + record; };
@@ -113,6 +117,7 @@ TEST_P(MergingCasesTest, Cdc09_TransactionsThatInterleaveInTheLogAreAllApplied) 
   EXPECT_EQ(Sum(), "account=A kind=k sum=6\n");
 }
 
+// Case O-CDC-10.
 TEST_P(MergingCasesTest, Cdc10_AReplayDoesNotDoubleASum) {
   ASSERT_THAT(world_.Apply({Put(1, 1, 10)}), IsOk());
   ASSERT_THAT(world_.Apply({Set(2, 1, 15)}), IsOk());
@@ -125,6 +130,7 @@ TEST_P(MergingCasesTest, Cdc10_AReplayDoesNotDoubleASum) {
   EXPECT_EQ(Sum(), "account=A kind=k sum=15\n");
 }
 
+// Case O-CDC-11.
 TEST_P(MergingCasesTest, Cdc11_ATruncateEmptiesAndLaterRowsStay) {
   ASSERT_THAT(world_.Apply({Put(38, 1, 1), Put(39, 2, 2), Put(40, 3, 3)}), IsOk());
   const state::SnapshotId before = world_.latest();
@@ -138,6 +144,7 @@ TEST_P(MergingCasesTest, Cdc11_ATruncateEmptiesAndLaterRowsStay) {
   EXPECT_EQ(world_.Rows("sums", before), "account=A kind=k sum=6\n");
 }
 
+// Case O-MRG-02.
 TEST_P(MergingCasesTest, Mrg02_ALateUpdateAfterADeleteLoses) {
   ASSERT_THAT(world_.Apply({Put(7, 1, 1, Text("a"))}, Late()), IsOk());
   ASSERT_THAT(world_.Apply({Put(7, 1, 1, Text("b"))}, Late()), IsOk());
@@ -150,6 +157,7 @@ TEST_P(MergingCasesTest, Mrg02_ALateUpdateAfterADeleteLoses) {
   EXPECT_EQ(world_.Rows("t"), Row(1, 1, "new"));
 }
 
+// Case O-MRG-03.
 TEST_P(MergingCasesTest, Mrg03_ARetractionMayComeBeforeItsInsert) {
   for (const int64_t start : {0, 100}) {
     if (start != 0) {

@@ -212,6 +212,7 @@ TEST_F(LimitsTest, ACancelledCallStopsItsHandler) {
   caller.join();
 }
 
+// Case O-RPC-01: an oversize request harms no other call.
 TEST_F(LimitsTest, ARequestOverTheMessageLimitIsRefusedAndTheChannelGoesOn) {
   Start({.grpc = {.max_message_bytes = 1 << 20}});
   v1::GetRowRequest large;

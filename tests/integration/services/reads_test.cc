@@ -160,6 +160,7 @@ TEST_F(ReadsTest, LaterMethodsAnswerThatTheyAreNotThereYet) {
               RpcReason("METHOD_NOT_AVAILABLE"));
 }
 
+// Case O-RPC-01: a range of 10 000 rows of 1 KiB.
 TEST_F(ReadsTest, ScansPageBelowTheMessageLimitByBytes) {
   world_.Commit([&](StateWorld::Txn& txn) {
     for (int i = 0; i < 10000; ++i) {
@@ -180,6 +181,7 @@ TEST_F(ReadsTest, ScansPageBelowTheMessageLimitByBytes) {
   EXPECT_EQ(rows, 10000);
 }
 
+// Case O-RPC-01: nothing can be stored that a default client cannot read.
 TEST_F(ReadsTest, TheLargestRowCanBeReadByADefaultClient) {
   const std::string note(limits::kMaxRowBytes - 200, 'x');
   world_.Commit([&](StateWorld::Txn& txn) { txn.Put("orders", OrderRow("C-1", 1, 1, note)); });

@@ -35,6 +35,7 @@ TEST(LsnTest, BytesCompareLikeTheNumbers) {
   }
 }
 
+// Case O-CDC-09.
 TEST(LsnTest, OCDC09_EventsOrderByCommitThenNumber) {
   EXPECT_LT(EventSequence(103, 2), EventSequence(107, 1));
   EXPECT_LT(EventSequence(107, 1), EventSequence(107, 2));

@@ -61,6 +61,7 @@ TEST_F(StreamTest, RolledBackAndEmptyTransactionsMakeNoSnapshot) {
   EXPECT_EQ(world->latest(), before);
 }
 
+// Case O-CDC-05.
 TEST_F(StreamTest, OCDC05_AKeyChangeMovesTheRowInOneSnapshot) {
   auto world = MakeItems();
   world->Open();
@@ -72,6 +73,7 @@ TEST_F(StreamTest, OCDC05_AKeyChangeMovesTheRowInOneSnapshot) {
   EXPECT_THAT(world->ChangesAfter(before), SizeIs(2));
 }
 
+// Case O-CDC-11.
 TEST_F(StreamTest, OCDC11_TruncateEmptiesAndLeavesOlderSnapshotsAlone) {
   auto world = MakeItems();
   world->Open();
@@ -85,6 +87,7 @@ TEST_F(StreamTest, OCDC11_TruncateEmptiesAndLeavesOlderSnapshotsAlone) {
   EXPECT_THAT(world->RowsAt("items", before), SizeIs(100));
 }
 
+// Case O-CDC-12.
 TEST_F(StreamTest, OCDC12_LogicalMessagesOfOthersChangeNothing) {
   auto world = MakeItems();
   world->Open();
@@ -96,6 +99,7 @@ TEST_F(StreamTest, OCDC12_LogicalMessagesOfOthersChangeNothing) {
   EXPECT_EQ(world->latest(), before);
 }
 
+// Case O-CDC-03.
 TEST_F(StreamTest, OCDC03_UnchangedToastKeepsTheStoredValue) {
   auto world = MakeItems();
   world->sql().Exec(

@@ -226,6 +226,7 @@ constexpr char kTypesSql[] =
 
 class TypesTest : public ItemsTest {};
 
+// Cases O-CDC-06, O-CDC-07 as far as PostgreSQL itself sends the values.
 TEST_F(TypesTest, EveryTypeComesTheSameByCopyAndStreamAndAsDocumented) {
   const std::vector<Case> cases = Cases();
   // A table with a column of each type; row n holds case n and is null elsewhere.
