@@ -27,6 +27,12 @@ constexpr char kTables[] = R"(
   groups:
   - {name: accounts, from: {source: erp, relation: accounts}, columns: {kind: kind}}
   - {name: sums, from: {source: erp, relation: r}, aggregates: {sum: {sum: n}}}
+- name: parts
+  key: [k]
+  columns: {k: int, a: int, b: int, g1: int, c: string}
+  groups:
+  - {name: rest, from: {source: erp, relation: parts}, columns: {c: c}}
+  - {name: g1, from: {source: erp, relation: parts}, sequence: g1, columns: {a: a, b: b, g1: g1}}
 )";
 
 Datum Int(int64_t value) { return Datum::Int(value); }
@@ -106,6 +112,22 @@ TEST_P(MergingCasesTest, Cdc05_AKeyChangeShowsNeitherBothRowsNorNone) {
   EXPECT_EQ(Sum(), "account=A kind=k sum=1\n");
 }
 
+// Case O-CDC-08: three updates delivered in the order 1, 3, 2, and keys that a double cannot tell
+// apart.
+TEST_P(MergingCasesTest, Cdc08_PositionsAndKeysAboveTwoToTheFiftyThreeStayDistinct) {
+  constexpr int64_t kLarge = 9007199254740992;
+  ASSERT_THAT(world_.Apply({Put(kLarge, 1, 1, Text("a"))}, Late()), IsOk());
+  ASSERT_THAT(world_.Apply({Set(kLarge + 2, 1, 1, Text("c"))}, Late()), IsOk());
+  EXPECT_THAT(world_.Apply({Set(kLarge + 1, 1, 1, Text("b"))}, Late()), IsOkAndHolds(std::nullopt));
+  ASSERT_THAT(
+      world_.Apply({Put(kLarge + 3, kLarge + 1, 1795000000123456789), Put(kLarge + 3, kLarge, 2)},
+                   Late()),
+      IsOk());
+  EXPECT_EQ(world_.Rows("t"),
+            Row(1, 1, "c") + Row(kLarge, 2, "null") + Row(kLarge + 1, 1795000000123456789, "null"));
+  EXPECT_EQ(Sum(), "account=A kind=k sum=1795000000123456792\n");
+}
+
 // Case O-CDC-09.
 TEST_P(MergingCasesTest, Cdc09_TransactionsThatInterleaveInTheLogAreAllApplied) {
   // Sequences are the commit's position, then the event's: record positions alone go backwards.
@@ -142,6 +164,25 @@ TEST_P(MergingCasesTest, Cdc11_ATruncateEmptiesAndLaterRowsStay) {
   EXPECT_EQ(Sum(), "account=A kind=k sum=4\n");
   EXPECT_EQ(world_.Rows("t", before), Row(1, 1, "null") + Row(2, 2, "null") + Row(3, 3, "null"));
   EXPECT_EQ(world_.Rows("sums", before), "account=A kind=k sum=6\n");
+}
+
+// Case O-MRG-01 by columns groups: the group's sequence decides, its nulls count, and a value that
+// was not sent keeps what is stored.
+TEST_P(MergingCasesTest, Mrg01_AGroupsSequenceDecidesAndItsNullsCount) {
+  const SchemaPtr parts = Relation(
+      "erp", "parts", {{"k", Kind::kInt, true}, {"a"}, {"b"}, {"g1"}, {"c", Kind::kString}});
+  ASSERT_THAT(
+      world_.Apply({Insert(parts, 1, {Int(1), Int(10), Int(20), Int(5), Text("x")})}, Late()),
+      IsOk());
+  ASSERT_THAT(
+      world_.Apply({Update(parts, 2, {}, {Int(1), Datum::Null(), Int(21), Int(6), kUnsent})},
+                   Late()),
+      IsOk());
+  EXPECT_EQ(world_.Rows("parts"), "k=1 a=null b=21 g1=6 c=x\n");
+  ASSERT_THAT(
+      world_.Apply({Update(parts, 3, {}, {Int(1), Int(99), Int(99), Int(4), Text("y")})}, Late()),
+      IsOk());
+  EXPECT_EQ(world_.Rows("parts"), "k=1 a=null b=21 g1=6 c=y\n");
 }
 
 // Case O-MRG-02.

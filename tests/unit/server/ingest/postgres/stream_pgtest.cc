@@ -118,6 +118,60 @@ TEST_F(StreamTest, OCDC03_UnchangedToastKeepsTheStoredValue) {
   EXPECT_THAT(world->Rows("items"), ::testing::Contains(HasSubstr("id=1001, note=longlong")));
 }
 
+// Case O-CDC-04: without an old image in the stream, every version of the row is still ours to
+// read.
+TEST_F(StreamTest, OCDC04_UpdatesAndDeletesThatSendTheKeyOnlyHaveFullImages) {
+  auto world = MakeItems();
+  world->sql().Exec("INSERT INTO items VALUES (500, 'n', 3)");
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  const auto before = world->latest();
+  world->sql().Exec("UPDATE items SET qty = 9 WHERE id = 500");
+  world->sql().Exec("DELETE FROM items WHERE id = 500");
+  ExpectSameNow(*world);
+  const auto changes = world->ChangesAfter(before);
+  ASSERT_THAT(changes, SizeIs(2));
+  EXPECT_EQ(changes[0].op, state::ChangeOp::kUpdate);
+  EXPECT_EQ(changes[0].prev, before);
+  EXPECT_EQ(changes[1].op, state::ChangeOp::kDelete);
+  EXPECT_EQ(changes[1].prev, before + 1);
+}
+
+// Case O-CDC-08.
+TEST_F(StreamTest, OCDC08_KeysAndValuesAboveTwoToTheFiftyThreeStayDistinct) {
+  auto world = MakeItems();
+  world->sql().Exec(
+      "ALTER TABLE items ALTER COLUMN id TYPE bigint, ALTER COLUMN qty TYPE bigint; "
+      "DELETE FROM items; INSERT INTO items VALUES (9007199254740993, 'copied', "
+      "1795000000123456789)");
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  world->sql().Exec("INSERT INTO items VALUES (9007199254740992, 'a', 9007199254740993)");
+  world->sql().Exec("UPDATE items SET note = 'c' WHERE id = 9007199254740992");
+  ExpectSameNow(*world);
+  EXPECT_THAT(world->Rows("items"),
+              ElementsAre("id=9007199254740992, note=c, qty=9007199254740993",
+                          "id=9007199254740993, note=copied, qty=1795000000123456789"));
+}
+
+// Case O-CDC-09: records of two transactions interleave in the log, and the one that wrote last
+// commits first.
+TEST_F(StreamTest, OCDC09_TransactionsThatInterleaveInTheLogAreAllApplied) {
+  auto world = MakeItems();
+  world->Open();
+  ASSERT_THAT(world->AwaitRecent(), IsOk());
+  const auto before = world->latest();
+  SqlClient other(world->dsn());
+  world->sql().Exec("BEGIN; INSERT INTO items VALUES (201, 'k1', 1)");
+  other.Exec("BEGIN; INSERT INTO items VALUES (202, 'k2', 2)");
+  other.Exec("INSERT INTO items VALUES (203, 'k3', 3)");
+  world->sql().Exec("DELETE FROM items WHERE id = 9; COMMIT");
+  other.Exec("COMMIT");
+  ExpectSameNow(*world);
+  EXPECT_EQ(world->latest(), before + 2);
+  EXPECT_THAT(world->ChangesAfter(before), SizeIs(4));
+}
+
 TEST_F(StreamTest, EveryReplicaIdentityThatTellsRowsApartWorks) {
   for (const std::string identity : {"FULL", "USING INDEX items_code"}) {
     auto world = MakeItems({.tables = R"(
