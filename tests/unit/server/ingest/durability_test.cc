@@ -96,6 +96,7 @@ TEST(IngestDurabilityTest, S5_PositionRowsAndChangelogAreThoseOfOneTransactionAf
 }
 
 // A full disk closes the store for writing; what was acknowledged before is there, nothing else.
+// Case O-KV-02 as far as a process that is started again once there is space.
 TEST(IngestDurabilityTest, S6_FullDiskIsToldAndNothingAcknowledgedIsLost) {
   FaultEnv env;
   int acknowledged = 0;
