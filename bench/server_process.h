@@ -19,7 +19,7 @@ struct ServerProcess {
 
 // Caches tidemarkd is started with; memory is judged against their sum.
 inline constexpr size_t kBlockCacheBytes = size_t{256} << 20;
-inline constexpr size_t kRowCacheBytes = size_t{128} << 20;
+inline constexpr size_t kRowCacheBytes = size_t{512} << 20;
 
 // A data directory under `work_dir`/`name` whose store holds `rows` rows of table "rows".
 absl::StatusOr<std::string> MakeDataDir(const std::string& work_dir, const std::string& name,

@@ -47,7 +47,7 @@ struct Config {
   // state
   std::string state_dir = "state";
   uint64_t block_cache = 256 << 20;
-  uint64_t row_cache = 128 << 20;
+  uint64_t row_cache = 512 << 20;
   uint64_t max_batch_bytes = 8 << 20;
   uint64_t max_transaction_bytes = 64 << 20;
   absl::Duration retain_for = absl::Hours(1);

@@ -33,7 +33,7 @@ class StateStore {
 struct StateOptions {
   std::string dir;                       // created when missing; belongs to one process (locked)
   size_t block_cache_bytes = 256 << 20;  // LevelDB blocks, shared by all tables
-  size_t row_cache_bytes = 128 << 20;    // encoded rows in front of LevelDB; 0 = none
+  size_t row_cache_bytes = 512 << 20;    // encoded rows in front of LevelDB; 0 = none
   size_t max_batch_bytes = 8 << 20;      // larger transactions are written in chunks
   const Clock* clock = &SystemClock();
   StampEncoder stamp_encoder;           // required
