@@ -10,7 +10,6 @@
 namespace tidemark::state {
 namespace {
 
-using ::testing::AllOf;
 using testing::IsOk;
 using ::testing::Le;
 using ::testing::MatchesRegex;
