@@ -55,7 +55,7 @@ TEST(ConfigTest, WithoutAFileTheDefaultsServeThisMachineAlone) {
   EXPECT_EQ(config.max_concurrent_calls, 2000u);
   EXPECT_EQ(config.state_dir, "/var/lib/tm/state");
   EXPECT_EQ(config.block_cache, 256u << 20);
-  EXPECT_EQ(config.row_cache, 128u << 20);
+  EXPECT_EQ(config.row_cache, 512u << 20);
   EXPECT_EQ(config.max_batch_bytes, 8u << 20);
   EXPECT_EQ(config.max_transaction_bytes, 64u << 20);
   EXPECT_EQ(config.log_level, LogLevel::kInfo);
