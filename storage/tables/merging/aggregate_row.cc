@@ -95,8 +95,13 @@ class AggregateRow {
       return SetExtremes(index, high, &in_->image);
     }
     if (before.empty() || before != *end) return absl::OkStatus();
-    // The row that stood at the end left, or moved inwards: its neighbour takes over.
-    TIDEMARK_ASSIGN_OR_RETURN(const auto next, rows.Next(before, /*below=*/high));
+    // The row that stood at the end left, or moved inwards: its neighbour takes over. None is
+    // looked for where no row is left: LevelDB would step over all that was deleted behind this
+    // group.
+    std::optional<OrderedContributions::Neighbour> next;
+    if (totals_.rows() > 0) {
+      TIDEMARK_ASSIGN_OR_RETURN(next, rows.Next(before, /*below=*/high));
+    }
     *end = next ? next->place : std::string();
     if (!next) return SetExtremes(index, high, nullptr);
     if (next->row_key == row_key_) return SetExtremes(index, high, &in_->image);
