@@ -111,7 +111,7 @@ TEST_F(ApplierConcurrencyTest, StopUnderLoadLeavesAPrefixOfEverySource) {
         work.position = ScriptedSource::Position(number);
         work.origin.source = source.name;
         work.events = MakeEventList(std::move(events));
-        work.state.emplace_back(PartitionKey(source.name), std::to_string(number));
+        work.state.emplace_back(PartitionKey(source.name), work.position);
         work.done = [&source](const absl::Status& status) { source.told.push_back(status.ok()); };
         const absl::Status queued = applier->Queue(std::move(work));
         if (!queued.ok()) {
@@ -134,7 +134,7 @@ TEST_F(ApplierConcurrencyTest, StopUnderLoadLeavesAPrefixOfEverySource) {
     EXPECT_EQ(rows.size(), applied);
     const auto durable = ReadDurableState(world().store().writer(), source.name);
     ASSERT_THAT(durable, IsOk());
-    EXPECT_EQ(durable->partitions.at(""), std::to_string(applied));
+    EXPECT_EQ(durable->partitions.at(""), ScriptedSource::Position(applied));
   }
 }
 
