@@ -314,8 +314,9 @@ void WatchStream::Finish(const absl::Status& status) {
     }
   }
   store_.reset();
-  stream_.Finish(shown);
+  // First: who is told of the end may watch again at once, and must find its place free.
   if (ended) ended();
+  stream_.Finish(shown);
 }
 
 }  // namespace tidemark::services

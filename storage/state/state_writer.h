@@ -104,9 +104,15 @@ class StateWriter {
   // Calls `visit` for entries that start with `prefix`, until it returns false: in key order from
   // the first key >= `from`, or, when `reverse`, backwards from the last key <= `from`. An empty
   // `from` means the prefix's start, or its end when `reverse`. `visit` must not write.
+  //
+  // A `fence` bounds what the walk can cost: a store may step over any number of entries that were
+  // deleted behind the last one of the prefix. It is a key under the prefix, at the end the walk
+  // goes to, which the caller puts before the first other entry of the prefix and deletes after the
+  // last. It is visited like every entry.
   using AuxVisitor = std::function<bool(std::string_view key, std::string_view value)>;
   virtual absl::Status VisitAux(AuxSpace space, std::string_view prefix, std::string_view from,
-                                bool reverse, const AuxVisitor& visit) = 0;
+                                bool reverse, const AuxVisitor& visit,
+                                std::string_view fence = {}) = 0;
   // Calls `visit` for current versions of the table (hidden rows and tombstones too) in key order
   // from `from` on, until it returns false. `visit` must not write.
   using RowVisitor = std::function<bool(std::string_view key, const Version& version)>;

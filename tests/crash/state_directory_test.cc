@@ -209,6 +209,24 @@ TEST_F(StateDirectory, ADamagedTableFileIsRefusedOrAnswersDataDamaged) {
               ReasonIs(Reason::kDataDamaged));
 }
 
+// LevelDB opens table files when it needs them, and says of a missing one what it says of a key
+// that was never written.
+TEST_F(StateDirectory, ATableFileThatVanishesMakesNoRowAbsent) {
+  MakeStore();
+  { ASSERT_THAT(Open(), IsOk()); }  // the log becomes a table file
+  std::shared_ptr<engine::Database> database;
+  ASSERT_TRUE(engine::Database::Open({.dir = dir_.string()}, &database).ok());
+  int removed = 0;
+  for (const auto& entry : fs::directory_iterator(dir_)) {
+    if (entry.path().extension() == ".ldb") removed += fs::remove(entry.path());
+  }
+  ASSERT_GT(removed, 0);
+  std::string value;
+  bool found = true;
+  EXPECT_THAT(database->Get(engine::MetaKey("any"), &value, &found),
+              ReasonIs(Reason::kDataDamaged));
+}
+
 TEST_F(StateDirectory, ADirectoryInUseIsRefused) {
   MakeStore();
   const auto store = Open();

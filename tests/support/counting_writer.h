@@ -64,13 +64,13 @@ class CountingWriter final : public state::StateWriter {
     return writer_.DeleteAux(space, key);
   }
   absl::Status VisitAux(state::AuxSpace space, std::string_view prefix, std::string_view from,
-                        bool reverse, const AuxVisitor& visit) override {
+                        bool reverse, const AuxVisitor& visit, std::string_view fence) override {
     ++seeks_;
-    return writer_.VisitAux(space, prefix, from, reverse,
-                            [&](std::string_view key, std::string_view value) {
-                              ++seen_;
-                              return visit(key, value);
-                            });
+    const auto count = [&](std::string_view key, std::string_view value) {
+      ++seen_;
+      return visit(key, value);
+    };
+    return writer_.VisitAux(space, prefix, from, reverse, count, fence);
   }
   absl::Status VisitRows(state::TableId table, std::string_view from,
                          const RowVisitor& visit) override {

@@ -62,12 +62,15 @@ class LayerWalk {
   bool valid_ = false;
 };
 
-// The same of LevelDB.
+// The same of LevelDB, which opens nothing and seeks nothing for a walk that is not `wanted`.
 class DatabaseWalk {
  public:
   DatabaseWalk(const Database& database, std::string_view prefix, std::string_view from,
-               bool reverse)
-      : prefix_(prefix), reverse_(reverse), iterator_(database.NewIterator(false)) {
+               bool reverse, bool wanted)
+      : prefix_(prefix),
+        reverse_(reverse),
+        iterator_(wanted ? database.NewIterator(false) : nullptr) {
+    if (!wanted) return;
     if (!reverse) {
       iterator_->Seek(ToSlice(from.empty() ? prefix : from));
       return;
@@ -85,7 +88,9 @@ class DatabaseWalk {
     }
   }
 
-  bool valid() const { return iterator_->Valid() && iterator_->key().starts_with(prefix_); }
+  bool valid() const {
+    return iterator_ != nullptr && iterator_->Valid() && iterator_->key().starts_with(prefix_);
+  }
   std::string_view key() const { return ToView(iterator_->key()); }
   std::string_view value() const { return ToView(iterator_->value()); }
   void Next() {
@@ -95,7 +100,9 @@ class DatabaseWalk {
       iterator_->Next();
     }
   }
-  absl::Status status() const { return IteratorStatus(*iterator_); }
+  absl::Status status() const {
+    return iterator_ == nullptr ? absl::OkStatus() : IteratorStatus(*iterator_);
+  }
 
  private:
   const std::string prefix_;
@@ -199,10 +206,15 @@ void Staging::Remember(std::string_view key, const std::optional<std::string>& v
 }
 
 absl::Status Staging::Visit(std::string_view prefix, std::string_view from, bool reverse,
-                            const Visitor& visit) const {
+                            const Visitor& visit, std::string_view fence) const {
+  bool in_database = true;
+  if (!fence.empty()) {
+    std::string value;
+    TIDEMARK_RETURN_IF_ERROR(database_.Get(fence, &value, &in_database));
+  }
   LayerWalk open(open_.ordered(), prefix, from, reverse);
   LayerWalk ended(ended_.ordered(), prefix, from, reverse);
-  DatabaseWalk stored(database_, prefix, from, reverse);
+  DatabaseWalk stored(database_, prefix, from, reverse, /*wanted=*/in_database);
   const auto first = [reverse](std::string_view a, std::string_view b) {
     return reverse ? a > b : a < b;
   };

@@ -67,10 +67,11 @@ class Staging {
   absl::StatusOr<std::optional<std::string>> GetCurrent(std::string_view current_key);
   // Entries whose LevelDB key starts with `prefix`, in key order from the first key >= `from`, or
   // backwards from the last key <= `from` (empty: from the prefix's start or end), until `visit`
-  // returns false.
+  // returns false. Where LevelDB does not hold `fence` (StateWriter::VisitAux; empty: there is
+  // none), it holds nothing of the prefix and is not walked.
   using Visitor = std::function<bool(std::string_view key, std::string_view value)>;
   absl::Status Visit(std::string_view prefix, std::string_view from, bool reverse,
-                     const Visitor& visit) const;
+                     const Visitor& visit, std::string_view fence = {}) const;
 
   // --- Writing: into `open` while a snapshot is, else into `ended`.
 

@@ -234,11 +234,15 @@ absl::Status LevelDbWriter::DeleteAux(AuxSpace space, std::string_view key) {
 }
 
 absl::Status LevelDbWriter::VisitAux(AuxSpace space, std::string_view prefix, std::string_view from,
-                                     bool reverse, const AuxVisitor& visit) {
+                                     bool reverse, const AuxVisitor& visit,
+                                     std::string_view fence) {
   TIDEMARK_RETURN_IF_ERROR(health_);
+  const auto key_of = [space](std::string_view key) {
+    return key.empty() ? std::string() : AuxKey(space, key);
+  };
   absl::Status damage;
   const absl::Status walked = staging_.Visit(
-      AuxKey(space, prefix), from.empty() ? std::string() : AuxKey(space, from), reverse,
+      AuxKey(space, prefix), key_of(from), reverse,
       [&](std::string_view db_key, std::string_view value) {
         SnapshotId queued = kNoSnapshot;
         if (space == AuxSpace::kContribution && !ParseContributionValue(value, &value, &queued)) {
@@ -246,7 +250,8 @@ absl::Status LevelDbWriter::VisitAux(AuxSpace space, std::string_view prefix, st
           return false;
         }
         return visit(db_key.substr(1), value);
-      });
+      },
+      key_of(fence));
   TIDEMARK_RETURN_IF_ERROR(walked);
   return damage;
 }

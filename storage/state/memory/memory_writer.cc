@@ -212,7 +212,8 @@ absl::Status MemoryWriter::DeleteAux(AuxSpace space, std::string_view key) {
 }
 
 absl::Status MemoryWriter::VisitAux(AuxSpace space, std::string_view prefix, std::string_view from,
-                                    bool reverse, const AuxVisitor& visit) {
+                                    bool reverse, const AuxVisitor& visit,
+                                    std::string_view /*fence*/) {
   const auto& entries = now_.aux[space];
   std::vector<std::pair<std::string, std::string>> matching;
   for (const auto& [key, value] : entries) {

@@ -38,7 +38,7 @@ class MemoryWriter final : public StateWriter {
                       bool tombstone) override;
   absl::Status DeleteAux(AuxSpace space, std::string_view key) override;
   absl::Status VisitAux(AuxSpace space, std::string_view prefix, std::string_view from,
-                        bool reverse, const AuxVisitor& visit) override;
+                        bool reverse, const AuxVisitor& visit, std::string_view fence) override;
   absl::Status VisitRows(TableId table, std::string_view from, const RowVisitor& visit) override;
   absl::StatusOr<std::optional<SnapshotId>> EndSnapshot(const SnapshotOrigin& origin) override;
   absl::Status AbandonSnapshot() override;

@@ -32,7 +32,8 @@ class AggregateRow {
     TIDEMARK_RETURN_IF_ERROR(row.Load(*group_.table, std::string(group_key_)));
     GroupState& state = row.group(group_.index);
     TIDEMARK_RETURN_IF_ERROR(totals_.Read(state.totals));
-    if (out_ != nullptr) totals_.Remove(out_->image);
+    had_rows_ = totals_.rows() > 0;
+    if (out_ != nullptr) TIDEMARK_RETURN_IF_ERROR(totals_.Remove(out_->image));
     if (in_ != nullptr) TIDEMARK_RETURN_IF_ERROR(totals_.Add(in_->image));
     TIDEMARK_RETURN_IF_ERROR(SetCountsAndSums());
     for (size_t i = 0; i < group_.layout.orderings.size(); ++i) {
@@ -68,10 +69,13 @@ class AggregateRow {
     if (in_ != nullptr) {
       TIDEMARK_ASSIGN_OR_RETURN(after, PlaceOf(group_, index, *in_, row_key_));
     }
+    const bool has_rows = totals_.rows() > 0;
+    if (has_rows && !had_rows_) TIDEMARK_RETURN_IF_ERROR(rows.PutFences());
     if (before != after) {
       if (!before.empty()) TIDEMARK_RETURN_IF_ERROR(rows.Delete(before));
       if (!after.empty()) TIDEMARK_RETURN_IF_ERROR(rows.Put(after, row_key_));
     }
+    if (had_rows_ && !has_rows) TIDEMARK_RETURN_IF_ERROR(rows.DeleteFences());
     const Ordering& ordering = group_.layout.orderings[index];
     Totals::Ends& ends = totals_.ends(index);
     if (ordering.low) {
@@ -95,9 +99,7 @@ class AggregateRow {
       return SetExtremes(index, high, &in_->image);
     }
     if (before.empty() || before != *end) return absl::OkStatus();
-    // The row that stood at the end left, or moved inwards: its neighbour takes over. None is
-    // looked for where no row is left: LevelDB would step over all that was deleted behind this
-    // group.
+    // The row that stood at the end left, or moved inwards: its neighbour takes over.
     std::optional<OrderedContributions::Neighbour> next;
     if (totals_.rows() > 0) {
       TIDEMARK_ASSIGN_OR_RETURN(next, rows.Next(before, /*below=*/high));
@@ -136,6 +138,7 @@ class AggregateRow {
   const Contribution* out_;
   const Contribution* in_;
   Totals totals_;
+  bool had_rows_ = false;
 };
 
 }  // namespace

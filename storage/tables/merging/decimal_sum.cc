@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "common/check.h"
 #include "common/error.h"
 
 namespace tidemark::tables {
@@ -86,26 +85,26 @@ absl::Status DecimalSum::Add(const Datum& value) {
                                                 std::to_string(kMaxScale) +
                                                 " fraction digits cannot be summed.");
   }
-  Count(value, 1);
+  ++CountOf(value);
+  if (value.kind() == Kind::kDecimal) sum_ = AddDecimals(sum_, value.text());
   return absl::OkStatus();
 }
 
-void DecimalSum::Remove(const Datum& value) { Count(value, -1); }
+bool DecimalSum::Remove(const Datum& value) {
+  uint64_t& count = CountOf(value);
+  if (count == 0) return false;
+  --count;
+  if (value.kind() != Kind::kDecimal) return true;
+  if (count == 0) scales_.erase(ScaleOf(value.text()));
+  sum_ = AddDecimals(sum_, Negated(value.text()));
+  return true;
+}
 
-void DecimalSum::Count(const Datum& value, int change) {
-  if (value.kind() == Kind::kDecimal) {
-    uint64_t& count = scales_[ScaleOf(value.text())];
-    TIDEMARK_CHECK(change > 0 || count > 0);
-    count += change;
-    if (count == 0) scales_.erase(ScaleOf(value.text()));
-    sum_ = AddDecimals(sum_, change > 0 ? value.text() : Negated(value.text()));
-    return;
-  }
-  uint64_t& count = value.text() == "NaN"        ? nans_
-                    : value.text() == "Infinity" ? infinities_
-                                                 : minus_infinities_;
-  TIDEMARK_CHECK(change > 0 || count > 0);
-  count += change;
+uint64_t& DecimalSum::CountOf(const Datum& value) {
+  if (value.kind() == Kind::kDecimal) return scales_[ScaleOf(value.text())];
+  return value.text() == "NaN"        ? nans_
+         : value.text() == "Infinity" ? infinities_
+                                      : minus_infinities_;
 }
 
 Datum DecimalSum::Value() const {

@@ -24,8 +24,8 @@ class DecimalSum {
   // A kDecimal, or the text of a special value. FIELD_INVALID for more than kMaxScale fraction
   // digits.
   absl::Status Add(const Datum& value);
-  // Must have been added before (checked).
-  void Remove(const Datum& value);
+  // Must have been added before; false when what is in it shows that it was not.
+  [[nodiscard]] bool Remove(const Datum& value);
 
   // Null when nothing is in it.
   Datum Value() const;
@@ -36,7 +36,8 @@ class DecimalSum {
   static constexpr size_t kMaxScale = 16383;
 
  private:
-  void Count(const Datum& value, int change);
+  // How many of the value's kind and scale are in it.
+  uint64_t& CountOf(const Datum& value);
 
   std::string sum_ = "0";
   std::map<uint64_t, uint64_t> scales_;  // fraction digits -> how many summands have them

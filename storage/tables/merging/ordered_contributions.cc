@@ -8,7 +8,15 @@
 
 namespace tidemark::tables {
 
+namespace {
+
 constexpr auto kSpace = state::AuxSpace::kOrderedContribution;
+
+// Below and above every place: those begin with a rank or the tag of a tuple element, which are
+// neither nothing nor this.
+constexpr std::string_view kLowFence = "", kHighFence = "\xff";
+
+}  // namespace
 
 absl::StatusOr<std::string> PlaceOf(const BoundGroup& group, size_t ordering,
                                     const Contribution& contribution, std::string_view row_key) {
@@ -34,9 +42,23 @@ absl::StatusOr<std::string> PlaceOf(const BoundGroup& group, size_t ordering,
 
 OrderedContributions::OrderedContributions(state::StateWriter& writer, const BoundGroup& group,
                                            size_t ordering, std::string_view group_key)
-    : writer_(writer), prefix_(ContributionPrefix(group.table->id, group.index)) {
+    : writer_(writer),
+      ordering_(group.layout.orderings[ordering]),
+      prefix_(ContributionPrefix(group.table->id, group.index)) {
   state::AppendOrdered(&prefix_, ordering);
   prefix_ += group_key;
+}
+
+absl::Status OrderedContributions::PutFences() {
+  if (ordering_.high) TIDEMARK_RETURN_IF_ERROR(writer_.PutAux(kSpace, KeyOf(kLowFence), {}));
+  if (ordering_.low) TIDEMARK_RETURN_IF_ERROR(writer_.PutAux(kSpace, KeyOf(kHighFence), {}));
+  return absl::OkStatus();
+}
+
+absl::Status OrderedContributions::DeleteFences() {
+  if (ordering_.high) TIDEMARK_RETURN_IF_ERROR(writer_.DeleteAux(kSpace, KeyOf(kLowFence)));
+  if (ordering_.low) TIDEMARK_RETURN_IF_ERROR(writer_.DeleteAux(kSpace, KeyOf(kHighFence)));
+  return absl::OkStatus();
 }
 
 absl::Status OrderedContributions::Put(std::string_view place, std::string_view row_key) {
@@ -53,9 +75,11 @@ absl::StatusOr<std::optional<OrderedContributions::Neighbour>> OrderedContributi
     std::string_view place, bool below) const {
   std::optional<Neighbour> found;
   bool damaged = false;
+  const std::string fence = KeyOf(below ? kLowFence : kHighFence);
   TIDEMARK_RETURN_IF_ERROR(writer_.VisitAux(
       kSpace, prefix_, KeyOf(place), /*reverse=*/below,
       [&](std::string_view key, std::string_view value) {
+        if (key == fence) return false;
         state::ByteReader reader(value);
         uint64_t row_key_size = 0;
         const std::string_view suffix = key.substr(prefix_.size());
@@ -65,7 +89,8 @@ absl::StatusOr<std::optional<OrderedContributions::Neighbour>> OrderedContributi
         found = Neighbour{std::string(suffix),
                           std::string(suffix.substr(suffix.size() - row_key_size))};
         return false;
-      }));
+      },
+      fence));
   if (damaged) {
     return MakeError(Reason::kDataDamaged, "A stored ordered contribution does not decode.");
   }

@@ -27,6 +27,11 @@ class OrderedContributions {
   OrderedContributions(state::StateWriter& writer, const BoundGroup& group, size_t ordering,
                        std::string_view group_key);
 
+  // Fences stand before and behind the places of a group that has rows, so that a walk ends where
+  // the group does. Put before its first place, deleted after its last.
+  absl::Status PutFences();
+  absl::Status DeleteFences();
+
   absl::Status Put(std::string_view place, std::string_view row_key);
   absl::Status Delete(std::string_view place);
 
@@ -35,14 +40,15 @@ class OrderedContributions {
     std::string row_key;
   };
   // The entry next to `place` (which is not there any more): the one below it when `below`, else
-  // the one above. One seek that starts at `place`, so that entries deleted before are not walked
-  // over.
+  // the one above. One seek that starts at `place` and goes no further than the fence: entries that
+  // were deleted on the other side of either are not walked over.
   absl::StatusOr<std::optional<Neighbour>> Next(std::string_view place, bool below) const;
 
  private:
   std::string KeyOf(std::string_view place) const { return prefix_ + std::string(place); }
 
   state::StateWriter& writer_;
+  const Ordering& ordering_;
   std::string prefix_;
 };
 

@@ -2,7 +2,6 @@
 
 #include <limits>
 
-#include "common/check.h"
 #include "common/error.h"
 #include "common/strings.h"
 #include "storage/state/coding.h"
@@ -17,6 +16,11 @@ int64_t UnZigZag(uint64_t value) { return static_cast<int64_t>(value >> 1 ^ (~(v
 
 bool IsCounted(Aggregate function, int image) {
   return (function == Aggregate::kCount || function == Aggregate::kSum) && image >= 0;
+}
+
+absl::Status NeverAdded() {
+  return MakeError(Reason::kDataDamaged,
+                   "A row is to be taken out of a group whose stored totals do not contain it.");
 }
 
 }  // namespace
@@ -99,21 +103,22 @@ absl::Status Totals::Add(const std::vector<Datum>& image) {
   return absl::OkStatus();
 }
 
-void Totals::Remove(const std::vector<Datum>& image) {
-  TIDEMARK_CHECK(rows_ > 0);
+absl::Status Totals::Remove(const std::vector<Datum>& image) {
+  if (rows_ == 0) return NeverAdded();
   --rows_;
   for (size_t i = 0; i < cells_.size(); ++i) {
     const int place = group_.layout.aggregates[i].image;
     if (!IsCounted(function(i), place) || image[static_cast<size_t>(place)].is_null()) continue;
     const Datum& value = image[static_cast<size_t>(place)];
     if (SumsDecimals(i)) {
-      cells_[i].decimals.Remove(value);
+      if (!cells_[i].decimals.Remove(value)) return NeverAdded();
       continue;
     }
-    TIDEMARK_CHECK(cells_[i].count > 0);
+    if (cells_[i].count == 0) return NeverAdded();
     --cells_[i].count;
     if (function(i) == Aggregate::kSum) cells_[i].sum -= value.number();
   }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Datum> Totals::Value(size_t aggregate) const {

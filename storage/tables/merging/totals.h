@@ -25,9 +25,10 @@ class Totals {
   std::string Encode() const;
 
   uint64_t rows() const { return rows_; }
-  // Counts and sums with one row more or less; what is taken out was put in before.
+  // Counts and sums with one row more. FIELD_INVALID for a decimal too precise to be summed.
   absl::Status Add(const std::vector<Datum>& image);
-  void Remove(const std::vector<Datum>& image);
+  // With one row less, which was put in before: DATA_DAMAGED when the totals show it was not.
+  absl::Status Remove(const std::vector<Datum>& image);
   // Of a count or sum. FIELD_INVALID when a sum does not fit its column.
   absl::StatusOr<Datum> Value(size_t aggregate) const;
 

@@ -10,8 +10,9 @@
 namespace tidemark::state::engine {
 namespace {
 
+// Never NotFound: LevelDB's Get would pass it on, and a table file that is gone would read as a key
+// that was never written.
 leveldb::Status FileError(const std::string& name, int error) {
-  if (error == ENOENT) return leveldb::Status::NotFound(name, std::strerror(error));
   return leveldb::Status::IOError(name, std::strerror(error));
 }
 

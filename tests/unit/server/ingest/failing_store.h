@@ -61,8 +61,8 @@ class FailingWriter final : public state::StateWriter {
     return real_.DeleteAux(space, key);
   }
   absl::Status VisitAux(state::AuxSpace space, std::string_view prefix, std::string_view from,
-                        bool reverse, const AuxVisitor& visit) override {
-    return real_.VisitAux(space, prefix, from, reverse, visit);
+                        bool reverse, const AuxVisitor& visit, std::string_view fence) override {
+    return real_.VisitAux(space, prefix, from, reverse, visit, fence);
   }
   absl::Status VisitRows(state::TableId table, std::string_view from,
                          const RowVisitor& visit) override {

@@ -91,6 +91,8 @@ class ImpatientTest : public WatchTest {
     options.max_streams = 2;
     options.max_behind = 5;
     options.stall_ticks = 1000000000;
+    // Else the ticks of a test that waits could send a checkpoint ahead of the first change.
+    options.checkpoint_ticks = 1000000000;
     return options;
   }
   ImpatientTest() : WatchTest(Impatient()) {}
@@ -115,6 +117,7 @@ TEST_F(ImpatientTest, TooManyStreamsAreOverloaded) {
   EXPECT_THAT(status, ReasonIs(Reason::kOverloaded));
   EXPECT_TRUE(RetryAfterOf(status).has_value());
   one.Stop(StopReason::kCancelled);
+  EXPECT_THAT(one.status(), StatusIs(absl::StatusCode::kCancelled));
   Watch three("StateService", "WatchChanges");
   Open(three, Watching({"customers"}));
   EXPECT_FALSE(three.done());

@@ -38,7 +38,7 @@ TEST(DecimalSumTest, NothingSummedIsNull) {
   DecimalSum sum;
   EXPECT_EQ(sum.Value(), Datum::Null());
   ASSERT_THAT(sum.Add(Datum::Decimal("1.50")), IsOk());
-  sum.Remove(Datum::Decimal("1.50"));
+  EXPECT_TRUE(sum.Remove(Datum::Decimal("1.50")));
   EXPECT_EQ(sum.Value(), Datum::Null());
 }
 
@@ -60,7 +60,7 @@ TEST(DecimalSumTest, WhatWasTakenOutLeavesNoTrace) {
       ASSERT_THAT(sum.Add(Datum::Decimal(in.back())), IsOk());
     } else {
       std::swap(in[random() % in.size()], in.back());
-      sum.Remove(Datum::Decimal(in.back()));
+      ASSERT_TRUE(sum.Remove(Datum::Decimal(in.back())));
       in.pop_back();
     }
     if (i % 50 != 0) continue;
@@ -86,10 +86,19 @@ TEST(DecimalSumTest, SpecialValuesSumAsInPostgres) {
   EXPECT_EQ(sum.Value(), Datum::String("-Infinity"));
   ASSERT_THAT(sum.Add(Datum::String("Infinity")), IsOk());
   EXPECT_EQ(sum.Value(), Datum::String("NaN"));
-  sum.Remove(Datum::String("-Infinity"));
+  EXPECT_TRUE(sum.Remove(Datum::String("-Infinity")));
   EXPECT_EQ(sum.Value(), Datum::String("Infinity"));
-  sum.Remove(Datum::String("Infinity"));
+  EXPECT_TRUE(sum.Remove(Datum::String("Infinity")));
   EXPECT_EQ(sum.Value(), Datum::Decimal("5"));
+}
+
+TEST(DecimalSumTest, WhatWasNeverAddedIsNotTakenOut) {
+  DecimalSum sum;
+  EXPECT_FALSE(sum.Remove(Datum::Decimal("5")));
+  EXPECT_FALSE(sum.Remove(Datum::String("NaN")));
+  ASSERT_THAT(sum.Add(Datum::Decimal("5.0")), IsOk());
+  EXPECT_FALSE(sum.Remove(Datum::Decimal("5.00")));
+  EXPECT_TRUE(sum.Remove(Datum::Decimal("5.0")));
 }
 
 TEST(DecimalSumTest, EndlessFractionsAreRefused) {
