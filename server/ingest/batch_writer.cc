@@ -35,7 +35,7 @@ BatchWriter::BatchWriter(const tables::Catalog& catalog, state::StateStore& stor
       writer_(store.writer()),
       options_(options),
       stopping_(stopping),
-      merger_(catalog, writer_) {}
+      merger_(catalog, writer_, &stopping) {}
 
 absl::Status BatchWriter::Load() {
   if (loaded_) return absl::OkStatus();

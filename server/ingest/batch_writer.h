@@ -38,7 +38,8 @@ struct BatchCounts {
 // order give the same rows, ops and snapshot ids, wherever Commit falls between them.
 class BatchWriter {
  public:
-  // All outlive it. `stopping`: asked now and then in a long transaction, which is then abandoned.
+  // All outlive it. `stopping`: asked now and then in a long transaction or truncate, which is
+  // then abandoned.
   BatchWriter(const tables::Catalog& catalog, state::StateStore& store, BatchWriterOptions options,
               const std::atomic<bool>& stopping);
 

@@ -46,8 +46,12 @@ struct Merger::State {
   absl::flat_hash_map<std::pair<state::TableId, size_t>, std::unique_ptr<GroupHeader>> headers;
 };
 
-Merger::Merger(const Catalog& catalog, state::StateWriter& writer)
-    : catalog_(catalog), writer_(writer), state_(std::make_unique<State>(writer)) {}
+Merger::Merger(const Catalog& catalog, state::StateWriter& writer,
+               const std::atomic<bool>* stopping)
+    : catalog_(catalog),
+      writer_(writer),
+      stopping_(stopping),
+      state_(std::make_unique<State>(writer)) {}
 
 Merger::~Merger() = default;
 
@@ -124,6 +128,10 @@ absl::Status Merger::TakeOutOlder(const BoundGroup& bound, std::vector<Kind> ord
 absl::Status Merger::TakeOutAll(const GroupContext& context, const TakeOutLimit& limit) {
   std::string place;
   for (bool done = false; !done;) {
+    if (stopping_ != nullptr && stopping_->load(std::memory_order_relaxed)) {
+      return MakeError(Reason::kShuttingDown,
+                       "The server is shutting down; the transaction was abandoned.");
+    }
     TIDEMARK_ASSIGN_OR_RETURN(done, TakeOutSome(context, limit, kTakeOutBatch, &place));
   }
   return absl::OkStatus();

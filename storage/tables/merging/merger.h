@@ -7,6 +7,7 @@
 #ifndef TIDEMARK_STORAGE_TABLES_MERGING_MERGER_H_
 #define TIDEMARK_STORAGE_TABLES_MERGING_MERGER_H_
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,8 +30,9 @@ struct TakeOutLimit;
 // Not thread-safe: used by the writer's thread, inside a snapshot of `writer`.
 class Merger {
  public:
-  // Both outlive the merger.
-  Merger(const Catalog& catalog, state::StateWriter& writer);
+  // All outlive the merger. `stopping` is asked now and then in what takes long; nullptr: never.
+  Merger(const Catalog& catalog, state::StateWriter& writer,
+         const std::atomic<bool>* stopping = nullptr);
   ~Merger();
 
   // Whether every table that `schema` feeds can take it: columns exist, types fit
@@ -42,8 +44,9 @@ class Merger {
   // Applies one event to every table its relation feeds; events of relations that feed none are
   // ignored. kUnchanged columns keep the stored value (on a key change, that of the old key).
   // FIELD_INVALID / EVENT_MALFORMED / VALUE_TOO_LARGE when the event cannot be applied, with
-  // source, relation, table and what to do. Other errors are the writer's. After any error the
-  // caller abandons the snapshot before it calls again.
+  // source, relation, table and what to do. SHUTTING_DOWN when it stopped in the middle of a
+  // truncate, or of what a copy with other bindings replaces. Other errors are the writer's. After
+  // any error the caller abandons the snapshot before it calls again.
   absl::Status Apply(const RowEvent& event, const EventOrigin& origin);
 
   // Ends a copy: takes out rows and contributions of `relation` whose generation is below
@@ -79,6 +82,7 @@ class Merger {
 
   const Catalog& catalog_;
   state::StateWriter& writer_;
+  const std::atomic<bool>* const stopping_;
   std::unique_ptr<State> state_;
 };
 

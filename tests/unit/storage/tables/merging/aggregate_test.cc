@@ -1,5 +1,6 @@
 // Aggregate groups: exact whatever happens to the rows they are made of, at a cost that does not
 // depend on how many there are.
+#include <atomic>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -314,6 +315,18 @@ TEST_F(AggregateTest, AnEmptyGroupTakesRowsUnderAnyName) {
 }
 
 // 4-state.md: "a number of keys that does not depend on the size of its group".
+TEST_F(AggregateTest, ATruncateOfManyRowsStopsWithTheServerAndLeavesThem) {
+  Define("c: int", "aggregates: {c: {count: '*'}}");
+  EXPECT_EQ(After({Put(1, Int(1), Int(5))}), "c=1");
+  std::atomic<bool> stopping{true};
+  Merger merger(world_->catalog(), world_->writer(), &stopping);
+  ASSERT_THAT(world_->writer().BeginSnapshot(), IsOk());
+  EXPECT_THAT(merger.Apply(Truncate(r_, 50), MergeWorld::Origin()),
+              ReasonIs(Reason::kShuttingDown));
+  ASSERT_THAT(world_->writer().AbandonSnapshot(), IsOk());
+  EXPECT_EQ(Row(1), "c=1");
+}
+
 TEST_F(AggregateTest, TheCostOfAnEventDoesNotDependOnTheSizeOfItsGroup) {
   const std::string yaml =
       TableOf("c: int, s: int, lo: int, hi: int, z: int",
