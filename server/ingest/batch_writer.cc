@@ -90,6 +90,7 @@ absl::StatusOr<bool> BatchWriter::Apply(Work& work, CopyEndPlace& place) {
       break;
     case WorkKind::kProgress:
       staged_ = true;
+      if (work.new_incarnation) TIDEMARK_RETURN_IF_ERROR(writer_.StartIncarnation());
       TIDEMARK_RETURN_IF_ERROR(WriteState(work));
       break;
     case WorkKind::kCopyEnd: {

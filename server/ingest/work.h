@@ -59,6 +59,8 @@ struct Work {
   // Set: from this work's commit on (kCopyEnd: from its last snapshot on), the source's tables are
   // degraded, or no longer. Remembered over restarts.
   std::optional<bool> degraded;
+  // kProgress: the store goes on as a new incarnation (StateWriter::StartIncarnation).
+  bool new_incarnation = false;
   // Called once, after the work is durable and published (OK), or was not applied and never will be
   // (the error: the applier took nothing of it, slices of a sweep aside). On the applier's thread,
   // or on the one that stops the applier. Quick; must not queue work, and must not rely on its

@@ -43,9 +43,11 @@ std::string ScanIdentity(const v1::ScanRowsRequest& request) {
 }  // namespace
 
 StateService::StateService(const StateServiceParts& parts)
-    : parts_(parts),
-      rows_(parts.reader, parts.catalog, parts.sources),
-      page_tokens_(parts.reader.incarnation()) {}
+    : parts_(parts), rows_(parts.reader, parts.catalog, parts.sources) {}
+
+PageTokenCodec StateService::PageTokens() const {
+  return PageTokenCodec(parts_.reader.incarnation());
+}
 
 void StateService::Bind(ServiceBinder& binder) {
   binder.Async("GetRow", this, &StateService::GetRow);
@@ -145,7 +147,7 @@ void StateService::ScanRows(const v1::ScanRowsRequest& request, Reply<v1::ScanRo
   v1::Consistency of_first_page;
   const v1::Consistency* consistency = request.has_consistency() ? &request.consistency() : nullptr;
   if (!request.page_token().empty()) {
-    absl::StatusOr<PageToken> token = page_tokens_.Decode(request.page_token(), scope);
+    absl::StatusOr<PageToken> token = PageTokens().Decode(request.page_token(), scope);
     if (!token.ok()) return reply.Finish(token.status());
     target->after = std::move(token->after);
     of_first_page.set_exact(parts_.reader.TokenOf(token->snapshot));
@@ -172,7 +174,7 @@ void StateService::AnswerScan(const ScanTarget& target, const PageScope& scope,
   std::string next;
   if (page->has_more) {
     AppendBytes(v1::ScanRowsResponse::kNextPageTokenFieldNumber,
-                page_tokens_.Encode({.snapshot = view.point.id, .after = page->last_key}, scope),
+                PageTokens().Encode({.snapshot = view.point.id, .after = page->last_key}, scope),
                 &next);
   }
   SmallWire head;
@@ -223,7 +225,7 @@ absl::Status StateService::ListTables(const v1::ListTablesRequest& request, Call
       *response->mutable_next_page_token(),
       ListPage(
           tables, [](const tables::Table* table) { return table->definition.name; },
-          request.page_size(), request.page_token(), ScopeOf(context, ""), page_tokens_,
+          request.page_size(), request.page_token(), ScopeOf(context, ""), PageTokens(),
           [&](const tables::Table* table) {
             FillTable(*table, publication, response->add_tables());
           }));

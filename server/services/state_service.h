@@ -73,9 +73,11 @@ class StateService {
   void FillTable(const tables::Table& table, const state::PublicationPtr& publication,
                  v1::Table* out) const;
 
+  // Of the newest incarnation: page tokens name snapshots too.
+  PageTokenCodec PageTokens() const;
+
   const StateServiceParts parts_;
   const RowReads rows_;
-  const PageTokenCodec page_tokens_;
 };
 
 }  // namespace tidemark::services

@@ -163,7 +163,8 @@ class StateReader {
   // TOKEN_MALFORMED; STORE_MISMATCH for a token of another store, or of this one's ancestor past
   // the point where it was restored.
   virtual absl::StatusOr<SnapshotId> ResolveToken(std::string_view token) const = 0;
-  virtual const Incarnation& incarnation() const = 0;
+  // The newest one: StateWriter::StartIncarnation.
+  virtual Incarnation incarnation() const = 0;
 };
 
 }  // namespace tidemark::state

@@ -80,6 +80,13 @@ class StateWriter {
   // Inside a snapshot: this snapshot is the table's first.
   virtual absl::Status FinishLoading(TableId table) = 0;
 
+  // From the next Commit on the store goes on as a new incarnation. Tokens of what is published now
+  // stay valid; those that name a later snapshot under the incarnation so far become
+  // STORE_MISMATCH. For whoever finds this state older than what was once acknowledged (the
+  // directory was put back from a copy): tokens may be about whose snapshots are lost here, and
+  // their ids are about to mean others. Not inside a snapshot.
+  virtual absl::Status StartIncarnation() = 0;
+
   // --- One snapshot.
   virtual absl::Status BeginSnapshot() = 0;
   // The newest version with everything written so far, hidden rows and tombstones too; nullopt when

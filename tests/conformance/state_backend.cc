@@ -66,7 +66,7 @@ class LevelDbBackend final : public StateBackend {
     options.max_batch_bytes = shape_.max_batch_bytes;
     options.clock = &clock;
     options.stamp_encoder = TestStamp;
-    options.random = [] { return std::string("0123456789abcdef"); };
+    options.random = [this] { return "0123456789abcde" + std::string(1, ++last_incarnation_); };
     options.env = &env_;
     absl::StatusOr<std::unique_ptr<LevelDbStore>> opened = OpenLevelDbStore(options);
     TIDEMARK_CHECK(opened.ok());
@@ -75,6 +75,7 @@ class LevelDbBackend final : public StateBackend {
 
   const LevelDbShape shape_;
   testing::FaultEnv env_;
+  char last_incarnation_ = 0;
   std::unique_ptr<LevelDbStore> store_;
 };
 

@@ -233,6 +233,34 @@ TEST_P(StateSnapshots, S7_ATokenResolvesOnlyOnItsStore) {
   EXPECT_THAT(reader().ResolveToken("nonsense"), ReasonIs(Reason::kTokenMalformed));
 }
 
+// A directory that was put back from a copy goes on with ids that once meant other snapshots.
+TEST_P(StateSnapshots, S7_ANewIncarnationKeepsWhatIsPublishedAndRefusesWhatWasLost) {
+  const TableId t = NewTable();
+  WriteAndCommit([&] { Present(t, "a", "1"); });
+  const std::string kept = reader().TokenOf(3), lost = reader().TokenOf(4);
+  const Incarnation before = reader().incarnation();
+  ASSERT_THAT(writer().StartIncarnation(), IsOk());
+  EXPECT_EQ(reader().incarnation(), before);
+  Write([&] { Present(t, "a", "2"); });
+  Commit();
+  const auto expect_all = [&] {
+    EXPECT_NE(reader().incarnation(), before);
+    EXPECT_THAT(reader().ResolveToken(kept), IsOkAndHolds(SnapshotId{3}));
+    EXPECT_THAT(reader().ResolveToken(lost), ReasonIs(Reason::kStoreMismatch));
+    EXPECT_EQ(reader().Latest()->stamp(false), "4/" + reader().TokenOf(4));
+    EXPECT_THAT(reader().ResolveToken(reader().TokenOf(4)), IsOkAndHolds(SnapshotId{4}));
+    EXPECT_THAT(reader().ResolveToken(reader().TokenOf(3)), IsOkAndHolds(SnapshotId{3}));
+  };
+  expect_all();
+  if (backend().Has(Feature::kRestart)) Reopen();
+  expect_all();
+  // And once more: the first fork still counts.
+  ASSERT_THAT(writer().StartIncarnation(), IsOk());
+  Commit();
+  EXPECT_THAT(reader().ResolveToken(kept), IsOkAndHolds(SnapshotId{3}));
+  EXPECT_THAT(reader().ResolveToken(lost), ReasonIs(Reason::kStoreMismatch));
+}
+
 TEST_P(StateSnapshots, ListenersHearEveryPublicationInOrderUntilTheyAreDropped) {
   const TableId t = NewTable();
   std::vector<SnapshotId> heard;

@@ -34,6 +34,7 @@ class CountingWriter final : public state::StateWriter {
     return writer_.SetDefinition(table, definition);
   }
   absl::Status FinishLoading(state::TableId table) override { return writer_.FinishLoading(table); }
+  absl::Status StartIncarnation() override { return writer_.StartIncarnation(); }
   absl::Status BeginSnapshot() override { return writer_.BeginSnapshot(); }
   absl::StatusOr<std::optional<state::Version>> Current(state::TableId table,
                                                         std::string_view key) override {

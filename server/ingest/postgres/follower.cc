@@ -122,11 +122,13 @@ std::vector<std::string> Follower::RelationsToBackfill() const {
 
 absl::Status Follower::CopyOver(const absl::Status& gap) {
   const std::string reason(ToStd(gap.message()));
-  // Said before anything else: what is read from now on may miss changes.
+  // Said before anything else: what is read from now on may miss changes. And what this store once
+  // published past its present end may be lost, if its directory was put back from a copy.
   if (!durable_.degraded) {
     Work work;
     work.kind = WorkKind::kProgress;
     work.degraded = true;
+    work.new_incarnation = true;
     TIDEMARK_RETURN_IF_ERROR(SendAndAwait(std::move(work)));
     durable_.degraded = true;
     parts_.board->SetDegraded(true);

@@ -123,6 +123,7 @@ absl::Status LevelDbWriter::Flush(const CommitInfo& info) {
     state_ = state;
     ended_.clear();
   }
+  if (next_identity_ != nullptr) identity_ = std::move(next_identity_);
   live_.sources = info.sources;
   live_.degraded = info.degraded;
   ++sequence_;
@@ -183,11 +184,12 @@ void LevelDbWriter::Publish() {
   LevelDbPublication::Parts parts;
   parts.info = live_;
   parts.floor = state_.floor;
-  const std::string token = EncodeToken({engine_.identity.incarnation, live_.id});
+  const std::string token = EncodeToken({identity_->incarnation, live_.id});
   parts.stamp = engine_.stamp_encoder(live_, token, false);
   parts.degraded_stamp = engine_.stamp_encoder(live_, token, true);
   parts.tables = published_tables_;
   parts.pins = pins_;
+  parts.identity = identity_;
   parts.sequence = sequence_;
   engine_.board.Publish(
       std::make_shared<const LevelDbPublication>(std::move(parts), engine_.database));

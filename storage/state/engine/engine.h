@@ -6,7 +6,7 @@
 
 #include "common/clock.h"
 #include "storage/state/engine/disk/database.h"
-#include "storage/state/engine/layout/records.h"
+#include "storage/state/engine/incarnation.h"
 #include "storage/state/engine/publication.h"
 #include "storage/state/engine/row_cache.h"
 #include "storage/state/engine/striped.h"
@@ -29,17 +29,17 @@ struct EngineCounters {
 
 // Constant after construction but for the members with their own synchronization.
 struct Engine {
-  Engine(std::shared_ptr<Database> db, Identity who, const StateOptions& options)
+  Engine(std::shared_ptr<Database> db, const StateOptions& options)
       : database(std::move(db)),
-        identity(std::move(who)),
         clock(*options.clock),
+        random(options.random),
         stamp_encoder(options.stamp_encoder),
         max_batch_bytes(options.max_batch_bytes),
         row_cache(options.row_cache_bytes, 0) {}
 
   const std::shared_ptr<Database> database;
-  const Identity identity;
   const Clock& clock;
+  const RandomBytes random;
   const StampEncoder stamp_encoder;
   const size_t max_batch_bytes;
 

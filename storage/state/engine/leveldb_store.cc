@@ -1,12 +1,11 @@
 // OpenLevelDbStore: puts the parts of the engine together.
-#include <algorithm>
-#include <random>
 #include <utility>
 
 #include "common/check.h"
 #include "common/error.h"
 #include "storage/state/engine/disk/directory.h"
 #include "storage/state/engine/disk/pread_env.h"
+#include "storage/state/engine/incarnation.h"
 #include "storage/state/engine/reader.h"
 #include "storage/state/engine/recovery.h"
 #include "storage/state/engine/writer.h"
@@ -18,9 +17,9 @@ namespace {
 
 class LevelDbStoreImpl final : public LevelDbStore {
  public:
-  LevelDbStoreImpl(std::shared_ptr<Database> database, Identity identity, Recovered recovered,
+  LevelDbStoreImpl(std::shared_ptr<Database> database, Recovered recovered,
                    const StateOptions& options)
-      : engine_(std::move(database), std::move(identity), options),
+      : engine_(std::move(database), options),
         reader_(engine_),
         writer_(engine_, std::move(recovered)) {}
 
@@ -53,23 +52,6 @@ StateCounters LevelDbStoreImpl::Counters() const {
   return counters;
 }
 
-std::string SystemRandom() {
-  std::random_device device;
-  std::string bytes;
-  while (bytes.size() < std::tuple_size_v<Incarnation>) {
-    bytes.push_back(static_cast<char>(device()));
-  }
-  return bytes;
-}
-
-Identity NewIdentity(const StateOptions& options) {
-  const std::string random = options.random ? options.random() : SystemRandom();
-  Identity identity;
-  TIDEMARK_CHECK(random.size() >= identity.incarnation.size());
-  std::copy_n(random.begin(), identity.incarnation.size(), identity.incarnation.begin());
-  return identity;
-}
-
 absl::StatusOr<std::unique_ptr<LevelDbStore>> Open(const StateOptions& options) {
   TIDEMARK_CHECK(options.stamp_encoder && !options.dir.empty());
   leveldb::Env& env = options.env != nullptr ? *options.env : *PreadEnv();
@@ -92,15 +74,15 @@ absl::StatusOr<std::unique_ptr<LevelDbStore>> Open(const StateOptions& options) 
   if (create) {
     TIDEMARK_ASSIGN_OR_RETURN(const bool empty, IsEmpty(*database));
     if (empty) {
-      TIDEMARK_RETURN_IF_ERROR(Initialize(*database, NewIdentity(options), *options.clock));
+      const Identity identity{.incarnation = NewIncarnation(options.random)};
+      TIDEMARK_RETURN_IF_ERROR(Initialize(*database, identity, *options.clock));
     }
   }
-  TIDEMARK_ASSIGN_OR_RETURN(Identity identity, CheckFormat(*database, options.dir));
+  TIDEMARK_RETURN_IF_ERROR(CheckFormat(*database, options.dir));
   TIDEMARK_ASSIGN_OR_RETURN(Recovered recovered, Recover(*database));
   // Also when there was none: the directory was moved here, and is this host's from now on.
   TIDEMARK_RETURN_IF_ERROR(WriteIdentityFile(env, options.dir, host, /*created=*/true));
-  return std::make_unique<LevelDbStoreImpl>(std::move(database), std::move(identity),
-                                            std::move(recovered), options);
+  return std::make_unique<LevelDbStoreImpl>(std::move(database), std::move(recovered), options);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "common/mutex.h"
 #include "storage/state/engine/disk/database.h"
+#include "storage/state/engine/layout/records.h"
 #include "storage/state/engine/layout/table_set.h"
 #include "storage/state/state_reader.h"
 
@@ -38,6 +39,7 @@ class LevelDbPublication final : public Publication {
     std::string degraded_stamp;
     std::shared_ptr<const TableSet> tables;
     std::shared_ptr<const PinSet> pins;
+    std::shared_ptr<const Identity> identity;
     // Rises with every publication, also when the snapshot stays the same: rows may have been
     // written in place.
     uint64_t sequence = 0;
@@ -52,6 +54,7 @@ class LevelDbPublication final : public Publication {
   }
   const TableSet& tables() const { return *parts_.tables; }
   const PinSet& pins() const { return *parts_.pins; }
+  const Identity& identity() const { return *parts_.identity; }
   uint64_t sequence() const { return parts_.sequence; }
   const Database::Handle& handle() const { return handle_; }
 

@@ -93,14 +93,18 @@ absl::StatusOr<ReadPoint> LevelDbReader::NewestBefore(PublicationPtr publication
   return ReadPoint{std::move(publication), id};
 }
 
-std::string LevelDbReader::TokenOf(SnapshotId id) const {
-  return EncodeToken({engine_.identity.incarnation, id});
+std::string LevelDbReader::TokenOf(SnapshotId id) const { return EncodeToken({incarnation(), id}); }
+
+Incarnation LevelDbReader::incarnation() const {
+  return Of(engine_.board.Latest()).identity().incarnation;
 }
 
 absl::StatusOr<SnapshotId> LevelDbReader::ResolveToken(std::string_view token) const {
   TIDEMARK_ASSIGN_OR_RETURN(const SnapshotToken decoded, DecodeToken(token));
-  if (decoded.incarnation == engine_.identity.incarnation) return decoded.snapshot;
-  for (const Identity::Ancestor& ancestor : engine_.identity.ancestors) {
+  const PublicationPtr latest = engine_.board.Latest();
+  const Identity& identity = Of(latest).identity();
+  if (decoded.incarnation == identity.incarnation) return decoded.snapshot;
+  for (const Identity::Ancestor& ancestor : identity.ancestors) {
     if (decoded.incarnation == ancestor.incarnation && decoded.snapshot <= ancestor.fork) {
       return decoded.snapshot;
     }

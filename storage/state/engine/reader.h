@@ -32,7 +32,7 @@ class LevelDbReader final : public StateReader {
                                          std::string_view position) const override;
   std::string TokenOf(SnapshotId id) const override;
   absl::StatusOr<SnapshotId> ResolveToken(std::string_view token) const override;
-  const Incarnation& incarnation() const override { return engine_.identity.incarnation; }
+  Incarnation incarnation() const override;
 
  private:
   Engine& engine_;

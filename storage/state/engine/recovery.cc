@@ -108,7 +108,7 @@ absl::Status Initialize(Database& database, const Identity& identity, const Cloc
   return WriteOrFail(database, &batch);
 }
 
-absl::StatusOr<Identity> CheckFormat(const Database& database, const std::string& dir) {
+absl::Status CheckFormat(const Database& database, const std::string& dir) {
   std::string value;
   bool found = false;
   TIDEMARK_RETURN_IF_ERROR(database.Get(MetaKey(kFormatName), &value, &found));
@@ -122,12 +122,7 @@ absl::StatusOr<Identity> CheckFormat(const Database& database, const std::string
         absl::StrCat(dir, ": the store has format version ", version, ", and this program knows ",
                      kFormatVersion, " only. Use the program that wrote it, or a newer one."));
   }
-  TIDEMARK_ASSIGN_OR_RETURN(const std::string bytes, GetMeta(database, kIdentityName));
-  Identity identity;
-  if (!ParseIdentity(bytes, &identity)) {
-    return DataDamaged("the store's identity does not decode");
-  }
-  return identity;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Recovered> Recover(Database& database) {
@@ -135,6 +130,10 @@ absl::StatusOr<Recovered> Recover(Database& database) {
   TIDEMARK_ASSIGN_OR_RETURN(const std::string bytes, GetMeta(database, kStateName));
   if (!ParseState(bytes, &recovered.state)) {
     return DataDamaged("the store's state record does not decode");
+  }
+  TIDEMARK_ASSIGN_OR_RETURN(const std::string identity, GetMeta(database, kIdentityName));
+  if (!ParseIdentity(identity, &recovered.identity)) {
+    return DataDamaged("the store's identity does not decode");
   }
   TIDEMARK_RETURN_IF_ERROR(FinishUndo(database, &recovered.state, &recovered.undone_chunks));
   TIDEMARK_ASSIGN_OR_RETURN(recovered.tables, ReadTables(database));

@@ -18,7 +18,7 @@ absl::StatusOr<bool> IsEmpty(const Database& database);
 absl::Status Initialize(Database& database, const Identity& identity, const Clock& clock);
 
 // FAILED_PRECONDITION when the format version is unknown or this is no store of ours.
-absl::StatusOr<Identity> CheckFormat(const Database& database, const std::string& dir);
+absl::Status CheckFormat(const Database& database, const std::string& dir);
 
 // Undoes a transaction that was open, deletes before-images nobody needs, and reads what the writer
 // starts from. Can be interrupted and repeated.

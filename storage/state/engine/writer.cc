@@ -16,6 +16,7 @@ LevelDbWriter::LevelDbWriter(Engine& engine, Recovered recovered)
       live_(recovered.newest.InfoWithoutMarks(recovered.state.published)),
       published_tables_(std::make_shared<const TableSet>(recovered.tables)),
       pins_(std::make_shared<const PinSet>(std::move(recovered.pins))),
+      identity_(std::make_shared<const Identity>(std::move(recovered.identity))),
       staging_(*engine.database, engine.row_cache),
       versions_(staging_),
       tables_(recovered.tables),
@@ -118,6 +119,17 @@ absl::Status LevelDbWriter::Truncate(TableId table, std::string_view truncation_
   if (!in_place && first_in_snapshot) versions_.Truncate(table);
   clear_row_cache_ = true;
   return LimitOpen();
+}
+
+absl::Status LevelDbWriter::StartIncarnation() {
+  TIDEMARK_RETURN_IF_ERROR(health_);
+  TIDEMARK_CHECK(!in_snapshot_);
+  Identity next = *identity_;
+  next.ancestors.push_back({identity_->incarnation, live_.id});
+  next.incarnation = NewIncarnation(engine_.random);
+  staging_.Put(MetaKey(kIdentityName), IdentityValue(next));
+  next_identity_ = std::make_shared<const Identity>(std::move(next));
+  return absl::OkStatus();
 }
 
 // --- One snapshot.

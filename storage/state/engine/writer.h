@@ -18,6 +18,7 @@ namespace tidemark::state::engine {
 
 // What a store is found with when it is opened; recovery has made it whole (recovery.h).
 struct Recovered {
+  Identity identity;
   StoreState state;
   TableSet tables;
   SnapshotRecord newest;
@@ -36,6 +37,7 @@ class LevelDbWriter final : public StateWriter {
   absl::StatusOr<TableId> CreateTable(std::string_view definition) override;
   absl::Status SetDefinition(TableId table, std::string_view definition) override;
   absl::Status FinishLoading(TableId table) override;
+  absl::Status StartIncarnation() override;
   absl::Status BeginSnapshot() override;
   absl::StatusOr<std::optional<Version>> Current(TableId table, std::string_view key) override;
   absl::Status Put(TableId table, std::string_view key, RowKind kind, std::string_view meta,
@@ -84,14 +86,16 @@ class LevelDbWriter final : public StateWriter {
   SnapshotInfo live_;
   std::shared_ptr<const TableSet> published_tables_;
   std::shared_ptr<const PinSet> pins_;
+  std::shared_ptr<const Identity> identity_;
   uint64_t sequence_ = 0;
 
   // Staged.
   Staging staging_;
   VersionWriter versions_;
   SnapshotRecorder recorder_;
-  std::vector<SnapshotOrigin> ended_;  // of snapshots ended since the last publication
-  TableSet tables_;                    // with the changes of the snapshot being written
+  std::shared_ptr<const Identity> next_identity_;  // nullptr: none was started
+  std::vector<SnapshotOrigin> ended_;              // of snapshots ended since the last publication
+  TableSet tables_;                                // with the changes of the snapshot being written
   TableSet ended_tables_;
   bool tables_changed_ = false;  // since the last publication
   bool in_snapshot_ = false;

@@ -102,7 +102,18 @@ class MemoryChangeCursor final : public ChangeCursor {
 }  // namespace
 
 MemoryReader::MemoryReader(Incarnation incarnation, StampEncoder stamp_encoder)
-    : incarnation_(incarnation), stamp_encoder_(std::move(stamp_encoder)) {}
+    : stamp_encoder_(std::move(stamp_encoder)), incarnation_(incarnation) {}
+
+void MemoryReader::StartIncarnation(SnapshotId fork) {
+  MutexLock lock(mutex_);
+  ancestors_[incarnation_] = fork;
+  ++incarnation_.back();
+}
+
+Incarnation MemoryReader::incarnation() const {
+  MutexLock lock(mutex_);
+  return incarnation_;
+}
 
 void MemoryReader::Publish(History history, SnapshotInfo info) {
   const std::string token = TokenOf(info.id);
@@ -195,12 +206,17 @@ absl::StatusOr<ReadPoint> MemoryReader::NewestBefore(PublicationPtr publication,
   return ReadPoint{std::move(publication), newest};
 }
 
-std::string MemoryReader::TokenOf(SnapshotId id) const { return EncodeToken({incarnation_, id}); }
+std::string MemoryReader::TokenOf(SnapshotId id) const { return EncodeToken({incarnation(), id}); }
 
 absl::StatusOr<SnapshotId> MemoryReader::ResolveToken(std::string_view token) const {
   TIDEMARK_ASSIGN_OR_RETURN(const SnapshotToken decoded, DecodeToken(token));
-  if (decoded.incarnation != incarnation_) return TokenOfAnotherStore();
-  return decoded.snapshot;
+  MutexLock lock(mutex_);
+  const auto ancestor = ancestors_.find(decoded.incarnation);
+  if (decoded.incarnation == incarnation_ ||
+      (ancestor != ancestors_.end() && decoded.snapshot <= ancestor->second)) {
+    return decoded.snapshot;
+  }
+  return TokenOfAnotherStore();
 }
 
 }  // namespace tidemark::state::memory

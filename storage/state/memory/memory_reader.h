@@ -3,6 +3,7 @@
 #define TIDEMARK_STORAGE_STATE_MEMORY_MEMORY_READER_H_
 
 #include <list>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -20,6 +21,8 @@ class MemoryReader final : public StateReader {
 
   // Makes `history` what readers see; `info` is its last snapshot's, with the newest marks.
   void Publish(History history, SnapshotInfo info);
+  // Snapshots after `fork` belong to a new incarnation.
+  void StartIncarnation(SnapshotId fork);
 
   PublicationPtr Latest() const override;
   std::shared_ptr<void> AddListener(Listener listener) override;
@@ -36,7 +39,7 @@ class MemoryReader final : public StateReader {
                                          std::string_view position) const override;
   std::string TokenOf(SnapshotId id) const override;
   absl::StatusOr<SnapshotId> ResolveToken(std::string_view token) const override;
-  const Incarnation& incarnation() const override { return incarnation_; }
+  Incarnation incarnation() const override;
 
  private:
   struct Listeners {
@@ -44,11 +47,12 @@ class MemoryReader final : public StateReader {
     std::list<Listener> list TIDEMARK_GUARDED_BY(mutex);
   };
 
-  const Incarnation incarnation_;
   const StampEncoder stamp_encoder_;
   const std::shared_ptr<Listeners> listeners_ = std::make_shared<Listeners>();
   mutable Mutex mutex_;
   PublicationPtr latest_ TIDEMARK_GUARDED_BY(mutex_);
+  Incarnation incarnation_ TIDEMARK_GUARDED_BY(mutex_);
+  std::map<Incarnation, SnapshotId> ancestors_ TIDEMARK_GUARDED_BY(mutex_);  // with their last
 };
 
 }  // namespace tidemark::state::memory

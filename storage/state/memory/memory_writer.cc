@@ -292,9 +292,16 @@ absl::Status MemoryWriter::AbandonSnapshot() {
   return absl::OkStatus();
 }
 
+absl::Status MemoryWriter::StartIncarnation() {
+  TIDEMARK_CHECK(!open());
+  new_incarnation_ = true;
+  return absl::OkStatus();
+}
+
 absl::Status MemoryWriter::Commit(const CommitInfo& info) {
   TIDEMARK_CHECK(!open());
   const SnapshotId published = live_.id;
+  if (std::exchange(new_incarnation_, false)) reader_.StartIncarnation(published);
   if (last_id() > published) {
     const absl::Time now = absl::FromUnixMicros(absl::ToUnixMicros(clock_.Now()));
     const absl::Time commit_time = std::max(now, live_.commit_time + absl::Microseconds(1));

@@ -28,6 +28,7 @@ class MemoryWriter final : public StateWriter {
   absl::StatusOr<TableId> CreateTable(std::string_view definition) override;
   absl::Status SetDefinition(TableId table, std::string_view definition) override;
   absl::Status FinishLoading(TableId table) override;
+  absl::Status StartIncarnation() override;
   absl::Status BeginSnapshot() override;
   absl::StatusOr<std::optional<Version>> Current(TableId table, std::string_view key) override;
   absl::Status Put(TableId table, std::string_view key, RowKind kind, std::string_view meta,
@@ -78,6 +79,7 @@ class MemoryWriter final : public StateWriter {
   std::set<std::pair<TableId, std::string>> touched_;
   std::set<TableId> truncated_;
   std::set<TableId> finished_;
+  bool new_incarnation_ = false;  // with the next Commit
   TableId next_table_ = 1;
 };
 

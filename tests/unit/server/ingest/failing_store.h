@@ -36,6 +36,7 @@ class FailingWriter final : public state::StateWriter {
     return real_.SetDefinition(table, definition);
   }
   absl::Status FinishLoading(state::TableId table) override { return real_.FinishLoading(table); }
+  absl::Status StartIncarnation() override { return real_.StartIncarnation(); }
   absl::Status BeginSnapshot() override { return failed_ ? ReadOnly() : real_.BeginSnapshot(); }
   absl::StatusOr<std::optional<state::Version>> Current(state::TableId table,
                                                         std::string_view key) override {

@@ -59,7 +59,7 @@ class FloorReader final : public state::StateReader {
   absl::StatusOr<state::SnapshotId> ResolveToken(std::string_view token) const override {
     return all_.ResolveToken(token);
   }
-  const state::Incarnation& incarnation() const override { return all_.incarnation(); }
+  state::Incarnation incarnation() const override { return all_.incarnation(); }
 
  private:
   state::StateReader& all_;
