@@ -27,6 +27,7 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::IsOk;
+using ::testing::Not;
 using testing::ReasonIs;
 using testing::StatusIs;
 
@@ -225,6 +226,23 @@ TEST_F(StateDirectory, ATableFileThatVanishesMakesNoRowAbsent) {
   bool found = true;
   EXPECT_THAT(database->Get(engine::MetaKey("any"), &value, &found),
               ReasonIs(Reason::kDataDamaged));
+}
+
+TEST_F(StateDirectory, ADirectoryThatCannotBeMadeIsRefusedWithTheCause) {
+  dir_ = "/sys/tidemark";  // nobody makes directories there
+  const absl::Status status = Open().status();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kUnavailable));
+  // The cause, not that the directory is missing after that.
+  EXPECT_THAT(std::string(status.message()), Not(HasSubstr("No such file")));
+}
+
+TEST_F(StateDirectory, ALockFileThatCannotBeOpenedIsNotCalledInUse) {
+  MakeStore();
+  fs::remove(dir_ / "LOCK");
+  fs::create_directory(dir_ / "LOCK");
+  const absl::Status status = Open().status();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("Is a directory"));
 }
 
 TEST_F(StateDirectory, ADirectoryInUseIsRefused) {

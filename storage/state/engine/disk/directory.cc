@@ -117,10 +117,10 @@ std::string ThisHost() {
 
 absl::StatusOr<DirectoryState> InspectDirectory(leveldb::Env& env, const std::string& dir,
                                                 const std::string& host) {
-  env.CreateDir(dir);  // an error shows in GetChildren
+  const leveldb::Status made = env.CreateDir(dir);
   std::vector<std::string> names;
   if (const leveldb::Status status = env.GetChildren(dir, &names); !status.ok()) {
-    return CannotUse(dir, status);
+    return CannotUse(dir, status.IsNotFound() ? made : status);
   }
   std::sort(names.begin(), names.end());
   const bool has_current = std::binary_search(names.begin(), names.end(), "CURRENT");
@@ -171,7 +171,7 @@ absl::Status WriteIdentityFile(leveldb::Env& env, const std::string& dir, const 
 
 absl::Status OpenError(const std::string& dir, const leveldb::Status& status) {
   const std::string text = status.ToString();
-  if (status.IsIOError() && text.find("/LOCK") != std::string::npos) {
+  if (text.find("IO error: lock ") == 0) {
     return absl::FailedPreconditionError(
         absl::StrCat(dir, "/LOCK: the directory is in use by another process (", text, ")."));
   }
