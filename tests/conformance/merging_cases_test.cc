@@ -1,6 +1,7 @@
 // Histories other systems got wrong, over every store: with LevelDB compacted after every commit
 // too, since a delete marker must outlive a compaction.
 #include <string>
+#include <tuple>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -166,23 +167,32 @@ TEST_P(MergingCasesTest, Cdc11_ATruncateEmptiesAndLaterRowsStay) {
   EXPECT_EQ(world_.Rows("sums", before), "account=A kind=k sum=6\n");
 }
 
-// Case O-MRG-01 by columns groups: the group's sequence decides, its nulls count, and a value that
-// was not sent keeps what is stored.
+// Case O-MRG-01 by columns groups, in both readings of its null in c: one that was sent is a value,
+// in a group with a sequence and in one without, and one that was not sent (JSON: the field is
+// absent) keeps what is stored, also inside the group whose sequence wins.
 TEST_P(MergingCasesTest, Mrg01_AGroupsSequenceDecidesAndItsNullsCount) {
   const SchemaPtr parts = Relation(
       "erp", "parts", {{"k", Kind::kInt, true}, {"a"}, {"b"}, {"g1"}, {"c", Kind::kString}});
-  ASSERT_THAT(
-      world_.Apply({Insert(parts, 1, {Int(1), Int(10), Int(20), Int(5), Text("x")})}, Late()),
-      IsOk());
-  ASSERT_THAT(
-      world_.Apply({Update(parts, 2, {}, {Int(1), Datum::Null(), Int(21), Int(6), kUnsent})},
-                   Late()),
-      IsOk());
-  EXPECT_EQ(world_.Rows("parts"), "k=1 a=null b=21 g1=6 c=x\n");
-  ASSERT_THAT(
-      world_.Apply({Update(parts, 3, {}, {Int(1), Int(99), Int(99), Int(4), Text("y")})}, Late()),
-      IsOk());
-  EXPECT_EQ(world_.Rows("parts"), "k=1 a=null b=21 g1=6 c=y\n");
+  uint64_t sequence = 0;
+  const auto put = [&](int64_t k, Datum a, int64_t b, int64_t g1, Datum c) {
+    ASSERT_THAT(world_.Apply({Update(parts, ++sequence, {},
+                                     {Int(k), std::move(a), Int(b), Int(g1), std::move(c)})},
+                             Late()),
+                IsOk());
+  };
+  for (const auto& [k, c, text] : {std::tuple(1, kUnsent, "x"), {2, Datum::Null(), "null"}}) {
+    const std::string key = "k=" + std::to_string(k);
+    const std::string before = world_.Rows("parts");
+    put(k, Int(10), 20, 5, Text("x"));
+    EXPECT_EQ(world_.Rows("parts"), before + key + " a=10 b=20 g1=5 c=x\n");
+    put(k, Datum::Null(), 21, 6, c);
+    EXPECT_EQ(world_.Rows("parts"), before + key + " a=null b=21 g1=6 c=" + text + "\n");
+    put(k, Int(99), 99, 4, Text("y"));
+    EXPECT_EQ(world_.Rows("parts"), before + key + " a=null b=21 g1=6 c=y\n");
+    put(k, Int(11), 22, 7, kUnsent);
+    put(k, kUnsent, 23, 8, kUnsent);
+    EXPECT_EQ(world_.Rows("parts"), before + key + " a=11 b=23 g1=8 c=y\n");
+  }
 }
 
 // Case O-MRG-02.

@@ -1,4 +1,5 @@
-// Histories that other followers of PostgreSQL got wrong, against a real one.
+// Histories that other followers of PostgreSQL got wrong, against a real one: what is stored. What
+// a client is told of the same cases is in tests/integration/cases.
 #include <string>
 
 #include "tests/unit/server/ingest/postgres/items_world.h"
