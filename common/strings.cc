@@ -46,6 +46,17 @@ std::string Printable(std::string_view bytes, size_t limit) {
   return out;
 }
 
+std::string Quoted(std::string_view bytes, size_t limit) {
+  std::string out = "\"";
+  // Backslashes are escaped already: one that is left belongs to an escape.
+  for (const char c : Printable(bytes, limit)) {
+    if (c == '"') out += '\\';
+    out += c;
+  }
+  out += '"';
+  return out;
+}
+
 std::string ValidUtf8(std::string_view bytes, size_t limit) {
   std::string out;
   while (!bytes.empty()) {

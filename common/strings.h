@@ -16,6 +16,10 @@ inline std::string_view ToStd(absl::string_view s) { return {s.data(), s.size()}
 // `limit` characters (with "..." then). Never returns control characters.
 std::string Printable(std::string_view bytes, size_t limit = 120);
 
+// The same between double quotes, with quotes inside as \", so that a text that came from somebody
+// cannot be taken for more of the message than it is. For every quoted name or value in a message.
+std::string Quoted(std::string_view bytes, size_t limit = 120);
+
 // `bytes` as valid UTF-8 of at most `limit` bytes: cut at a character, every byte that is no part
 // of one replaced by '?'. For proto string fields and log lines, which must hold nothing else.
 std::string ValidUtf8(std::string_view bytes, size_t limit = std::string_view::npos);

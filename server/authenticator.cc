@@ -3,6 +3,8 @@
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
 
+#include <map>
+
 #include "absl/strings/match.h"
 #include "common/check.h"
 #include "common/error.h"
@@ -28,7 +30,7 @@ TokenHash HashToken(std::string_view token) {
 
 std::unique_ptr<Authenticator> Authenticator::Open() {
   std::unique_ptr<Authenticator> open(new Authenticator);
-  open->local_ = std::make_shared<Caller>(LocalPrincipal());
+  open->local_ = std::make_shared<Caller>(LocalPrincipal(), TokenHash{});
   return open;
 }
 
@@ -65,14 +67,47 @@ absl::StatusOr<CallerPtr> Authenticator::Authenticate(std::string_view authoriza
 
 void Authenticator::ReplaceTokens(std::vector<TokenEntry> tokens) {
   TIDEMARK_CHECK(!open());
+  std::map<TokenHash, CallerPtr> before;
+  {
+    MutexLock lock(mutex_);
+    if (table_ != nullptr) {
+      for (const Known& known : *table_) before.emplace(known.hash, known.caller);
+    }
+  }
   auto table = std::make_shared<Table>();
   for (TokenEntry& entry : tokens) {
     auto principal = std::make_shared<Principal>(std::move(entry.principal));
     principal->roles = WithImplied(principal->roles);
-    table->push_back({entry.hash, std::make_shared<Caller>(std::move(principal))});
+    const auto same = before.find(entry.hash);
+    if (same != before.end() && *same->second->principal == *principal) {
+      table->push_back({entry.hash, same->second});
+      before.erase(same);
+    } else {
+      table->push_back({entry.hash, std::make_shared<Caller>(std::move(principal), entry.hash)});
+    }
   }
-  MutexLock lock(mutex_);
-  table_ = std::move(table);
+  {
+    MutexLock lock(mutex_);
+    table_ = std::move(table);
+  }
+  for (const auto& [hash, caller] : before) caller->replaced = true;
+}
+
+bool Authenticator::StillAdmits(const Caller& caller, Roles roles) const {
+  if (!caller.replaced) return true;
+  std::shared_ptr<const Table> table;
+  {
+    MutexLock lock(mutex_);
+    table = table_;
+  }
+  for (const Known& known : *table) {
+    if (known.hash != caller.hash) continue;
+    const Principal& was = *caller.principal;
+    const Principal& is = *known.caller->principal;
+    return is.tenant == was.tenant && is.subject == was.subject && is.kind == was.kind &&
+           is.roles.HasAnyOf(roles);
+  }
+  return false;
 }
 
 }  // namespace tidemark

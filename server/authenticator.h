@@ -24,11 +24,13 @@ struct TokenEntry {
   Principal principal;
 };
 
-// A principal, and how many calls it has in progress (admission counts them).
+// A principal by one of its tokens, and how many calls it has in progress (admission counts them).
 struct Caller {
-  explicit Caller(PrincipalPtr who) : principal(std::move(who)) {}
+  Caller(PrincipalPtr who, const TokenHash& token) : principal(std::move(who)), hash(token) {}
   const PrincipalPtr principal;
+  const TokenHash hash;
   std::atomic<int> calls{0};
+  std::atomic<bool> replaced{false};  // the token is withdrawn, or its principal is another one now
 };
 using CallerPtr = std::shared_ptr<Caller>;
 
@@ -46,8 +48,14 @@ class Authenticator {
   absl::StatusOr<CallerPtr> Authenticate(std::string_view authorization) const
       TIDEMARK_EXCLUDES(mutex_);
 
-  // Calls in progress keep who they are; from now on only these tokens count. Not for an open one.
+  // Calls in progress keep who they are; from now on only these tokens count. Callers whose entry
+  // is as before stay the same, all others are `replaced`. Not for an open one; by one thread at a
+  // time.
   void ReplaceTokens(std::vector<TokenEntry> tokens) TIDEMARK_EXCLUDES(mutex_);
+
+  // Whether the call that `caller` began would still be its own: its token counts, for the same
+  // tenant, subject and kind, with one of `roles`.
+  bool StillAdmits(const Caller& caller, Roles roles) const TIDEMARK_EXCLUDES(mutex_);
 
   bool open() const { return local_ != nullptr; }
 

@@ -36,6 +36,7 @@ enum class StopReason {
   kCancelled,  // the caller is gone; what it is told does not matter
   kDeadline,   // context().answer_by() is reached: say what is missing
   kDraining,   // the server stops: answer SHUTTING_DOWN, a stream with its resume token
+  kWithdrawn,  // the caller's token does not admit this call any more: answer UNAUTHENTICATED
 };
 
 // Thread-safe, but for what the shapes below say.

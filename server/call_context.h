@@ -12,6 +12,8 @@
 
 namespace tidemark {
 
+struct Caller;  // server/authenticator.h
+
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 // Filled by the adapter before the handler runs and constant then, but for what is said to be
@@ -57,6 +59,7 @@ class CallContext {
 
   const Method* method_ = nullptr;
   PrincipalPtr principal_;
+  const Caller* caller_ = nullptr;  // kept by the call's Passage; null without a transport
   std::string request_id_;
   std::string traceparent_;
   SteadyTime deadline_ = SteadyTime::max();

@@ -28,9 +28,9 @@ absl::Status CheckName(const std::string& name, std::string_view where) {
                        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
                      });
   if (valid) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(ToAbsl(where), ": the name of an instance has 1 to ", kMaxBytes,
-                   " of a-z, 0-9 and _; this is \"", Printable(name), "\""));
+  return absl::InvalidArgumentError(absl::StrCat(ToAbsl(where),
+                                                 ": the name of an instance has 1 to ", kMaxBytes,
+                                                 " of a-z, 0-9 and _; this is ", Quoted(name)));
 }
 
 absl::Status CannotWrite(const std::string& path) {

@@ -58,8 +58,7 @@ absl::Status SetFlag(const std::string& name, const std::string& value) {
   std::string problem;
   absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
   if (!flag->ParseFrom(value, &problem)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(Shown(name), " does not take \"", Printable(value), "\""));
+    return absl::InvalidArgumentError(absl::StrCat(Shown(name), " does not take ", Quoted(value)));
   }
   return absl::OkStatus();
 }
@@ -72,7 +71,7 @@ absl::Status SetFlags(const std::vector<std::string>& arguments) {
     const std::string& argument = arguments[i];
     if (!absl::StartsWith(argument, "--")) {
       return absl::InvalidArgumentError(
-          absl::StrCat("\"", Printable(argument), "\" is no flag; flags are --name=value"));
+          absl::StrCat(Quoted(argument), " is no flag; flags are --name=value"));
     }
     const size_t equals = argument.find('=');
     const std::string name = absl::StrReplaceAll(
@@ -82,7 +81,7 @@ absl::Status SetFlags(const std::vector<std::string>& arguments) {
     }
     if (!IsOneOf(kFlags, name)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("there is no flag \"", Printable(argument), "\"; see --help"));
+          absl::StrCat("there is no flag ", Quoted(argument), "; see --help"));
     }
     std::string value = "true";
     if (equals != argument.npos) {

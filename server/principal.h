@@ -57,6 +57,7 @@ struct Principal {
   std::string subject;
   PrincipalKind kind = PrincipalKind::kService;
   Roles roles;  // with what they imply: an agent is a reader
+  bool operator==(const Principal&) const = default;
 };
 using PrincipalPtr = std::shared_ptr<const Principal>;
 

@@ -31,6 +31,12 @@ absl::Status ShuttingDown() {
                    absl::Seconds(1));
 }
 
+absl::Status TokenWithdrawn() {
+  return MakeError(Reason::kUnauthenticated,
+                   "The token this call began with was withdrawn, or does not allow it any more.",
+                   {{"problem", "withdrawn"}});
+}
+
 absl::Status TooManyWaits(size_t count) {
   return MakeError(Reason::kOverloaded,
                    absl::StrCat("Already ", count, " calls wait for fresher state."),
@@ -120,21 +126,21 @@ absl::Status SnapshotInFuture(state::SnapshotId wanted, state::SnapshotId latest
 }
 
 absl::Status SnapshotExpired(const state::StateReader& reader, state::SnapshotId oldest,
-                             std::string_view what, state::SnapshotId wanted) {
+                             std::string_view problem, state::SnapshotId wanted) {
   ErrorMetadata metadata;
   if (wanted != state::kNoSnapshot) metadata.push_back({"snapshot_id", absl::StrCat(wanted)});
   metadata.push_back({"oldest_snapshot_id", absl::StrCat(oldest)});
   metadata.push_back({"oldest_token", reader.TokenOf(oldest)});
   return MakeError(
       Reason::kSnapshotExpired,
-      absl::StrCat(ToAbsl(what), " is no longer kept; the oldest is ", oldest,
+      absl::StrCat(ToAbsl(problem), "; the oldest to read is ", oldest,
                    ". Read at latest or at oldest_token; a watch reads at latest and goes on "
                    "after the token of that answer."),
       std::move(metadata));
 }
 
 absl::Status ExplainExpired(const state::StateReader& reader, const absl::Status& status,
-                            std::string_view what) {
+                            std::string_view problem) {
   state::SnapshotId oldest = state::kNoSnapshot;
   if (ReasonOf(status) != Reason::kSnapshotExpired ||
       !absl::SimpleAtoi(MetadataValue(status, "oldest"), &oldest)) {
@@ -142,7 +148,7 @@ absl::Status ExplainExpired(const state::StateReader& reader, const absl::Status
   }
   state::SnapshotId wanted = state::kNoSnapshot;
   (void)absl::SimpleAtoi(MetadataValue(status, "snapshot_id"), &wanted);
-  return SnapshotExpired(reader, oldest, what, wanted);
+  return SnapshotExpired(reader, oldest, problem, wanted);
 }
 
 }  // namespace tidemark

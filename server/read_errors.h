@@ -15,6 +15,9 @@ namespace tidemark {
 
 // SHUTTING_DOWN.
 absl::Status ShuttingDown();
+// UNAUTHENTICATED with `problem` = withdrawn: the call began with a token that does not admit it
+// any more.
+absl::Status TokenWithdrawn();
 // OVERLOADED: `count` calls wait already.
 absl::Status TooManyWaits(size_t count);
 // STATE_TOO_STALE; `lags` of every source of the call, the stalest first, at least one.
@@ -33,13 +36,15 @@ absl::Status TokenError(const absl::Status& status, const std::string& field,
                         std::string_view token, const state::StateReader& reader);
 // SNAPSHOT_IN_FUTURE.
 absl::Status SnapshotInFuture(state::SnapshotId wanted, state::SnapshotId latest);
-// SNAPSHOT_EXPIRED with the token of the oldest snapshot to read instead; `oldest` names it, `what`
-// is the subject of the message ("Snapshot 17"), `wanted` its id when it is known.
+// SNAPSHOT_EXPIRED with the token of the oldest snapshot to read instead; `oldest` names it,
+// `problem` begins the message ("Snapshot 17 is no longer kept"), `wanted` is the id asked for when
+// it is known.
 absl::Status SnapshotExpired(const state::StateReader& reader, state::SnapshotId oldest,
-                             std::string_view what, state::SnapshotId wanted = state::kNoSnapshot);
+                             std::string_view problem,
+                             state::SnapshotId wanted = state::kNoSnapshot);
 // The same from the store's own SNAPSHOT_EXPIRED. Other statuses stay as they are.
 absl::Status ExplainExpired(const state::StateReader& reader, const absl::Status& status,
-                            std::string_view what);
+                            std::string_view problem);
 
 }  // namespace tidemark
 

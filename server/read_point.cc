@@ -184,6 +184,8 @@ void Wait::Stop(StopReason reason) {
       return Answer(resolver_.DeadlineError(*this, {missing.begin(), missing.end()}));
     case StopReason::kDraining:
       return Answer(ShuttingDown());
+    case StopReason::kWithdrawn:
+      return Answer(TokenWithdrawn());
   }
 }
 
@@ -302,19 +304,24 @@ absl::StatusOr<ReadView> Resolver::ReadNow(const Requirement& requirement, Table
   }
   state::PublicationPtr publication = reader_.Latest();
   absl::StatusOr<state::ReadPoint> point;
-  std::string wanted;
+  std::string problem;
   switch (requirement.kind) {
     case Kind::kExact:
       point = reader_.PointAt(publication, requirement.snapshot);
-      wanted = absl::StrCat("Snapshot ", requirement.snapshot);
+      problem = absl::StrCat("Snapshot ", requirement.snapshot, " is no longer kept");
       break;
     case Kind::kAsOf:
       point = reader_.NewestAt(publication, requirement.time);
-      wanted = absl::StrCat("The snapshot as of ", absl::FormatTime(requirement.time));
+      // With nothing collected yet, what is missing never was.
+      problem = absl::StrCat(
+          publication->floor() == state::kFirstSnapshot ? "This store did not exist yet at "
+                                                        : "No snapshot is kept from before or at ",
+          absl::FormatTime("%E4Y-%m-%dT%H:%M:%E*SZ", requirement.time, absl::UTCTimeZone()));
       break;
     case Kind::kAtPosition:
       point = reader_.NewestBefore(publication, requirement.sources[0], requirement.position);
-      wanted = absl::StrCat("The snapshot before that position of ", requirement.sources[0]);
+      problem = absl::StrCat("The snapshot before that position of ", requirement.sources[0],
+                             " is no longer kept");
       break;
     default:
       view.point = LatestPoint(std::move(publication));
@@ -324,7 +331,7 @@ absl::StatusOr<ReadView> Resolver::ReadNow(const Requirement& requirement, Table
     if (ReasonOf(point.status()) == Reason::kSnapshotInFuture) {
       return SnapshotInFuture(requirement.snapshot, publication->id());
     }
-    return ExplainExpired(reader_, point.status(), wanted);
+    return ExplainExpired(reader_, point.status(), problem);
   }
   view.point = *std::move(point);
   return view;

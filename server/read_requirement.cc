@@ -25,10 +25,24 @@ absl::StatusOr<state::SnapshotId> ResolveTokenIn(const std::string& field, const
   return snapshot;
 }
 
+// What well-formed Timestamps and Durations can hold: years 0001 to 9999, about 10,000 years.
+constexpr int64_t kMinTimestampSeconds = -62135596800;
+constexpr int64_t kMaxTimestampSeconds = 253402300799;
+constexpr int64_t kMaxDurationSeconds = 315576000000;
+constexpr int32_t kMaxNanos = 999999999;
+
+template <typename T>  // a Timestamp or Duration, as it came
+std::string AsSent(const T& value) {
+  return absl::StrCat("{seconds: ", value.seconds(), ", nanos: ", value.nanos(), "}");
+}
+
 absl::StatusOr<absl::Time> ParsePastTime(const std::string& field,
                                          const google::protobuf::Timestamp& time, absl::Time now) {
-  if (time.nanos() < 0 || time.nanos() > 999999999) {
-    return FieldInvalid(field, "nanos must be between 0 and 999999999.");
+  if (time.seconds() < kMinTimestampSeconds || time.seconds() > kMaxTimestampSeconds ||
+      time.nanos() < 0 || time.nanos() > kMaxNanos) {
+    return FieldInvalid(field, absl::StrCat(AsSent(time), " is no Timestamp: seconds must be ",
+                                            kMinTimestampSeconds, " to ", kMaxTimestampSeconds,
+                                            " (years 0001 to 9999), nanos 0 to ", kMaxNanos, "."));
   }
   const absl::Time parsed = absl::FromUnixSeconds(time.seconds()) + absl::Nanoseconds(time.nanos());
   if (parsed >= now) {
@@ -39,12 +53,21 @@ absl::StatusOr<absl::Time> ParsePastTime(const std::string& field,
 
 absl::StatusOr<absl::Duration> ParseStaleness(const std::string& field,
                                               const google::protobuf::Duration& span) {
-  const bool in_range = span.nanos() > -1000000000 && span.nanos() < 1000000000;
-  const absl::Duration parsed = absl::Seconds(span.seconds()) + absl::Nanoseconds(span.nanos());
-  if (!in_range || parsed <= absl::ZeroDuration()) {
-    return FieldInvalid(field, "must be a positive duration.");
+  const int64_t seconds = span.seconds();
+  const int32_t nanos = span.nanos();
+  const bool one_sign = !((seconds > 0 && nanos < 0) || (seconds < 0 && nanos > 0));
+  if (!one_sign || seconds < -kMaxDurationSeconds || seconds > kMaxDurationSeconds ||
+      nanos < -kMaxNanos || nanos > kMaxNanos) {
+    return FieldInvalid(field,
+                        absl::StrCat(AsSent(span), " is no Duration: seconds must be within +-",
+                                     kMaxDurationSeconds, ", nanos within +-", kMaxNanos,
+                                     ", and both of one sign."));
   }
-  return parsed;
+  if (seconds <= 0 && nanos <= 0) {
+    return FieldInvalid(field, absl::StrCat("must be more than 0 and at most ", kMaxDurationSeconds,
+                                            "s; it is ", AsSent(span), "."));
+  }
+  return absl::Seconds(seconds) + absl::Nanoseconds(nanos);
 }
 
 absl::StatusOr<Requirement> ParseRecency(const std::string& field, const v1::SourceRecency& recency,
@@ -81,8 +104,8 @@ absl::StatusOr<Requirement> ParsePosition(const std::string& field,
   absl::StatusOr<std::string> bytes = source->ParsePosition(position.position());
   if (!bytes.ok()) {
     return FieldInvalid(Path(field, "position"),
-                        absl::StrCat("not a position of source ", position.source(), ": \"",
-                                     Printable(position.position()), "\"."));
+                        absl::StrCat("not a position of source ", position.source(), ": ",
+                                     Quoted(position.position()), "."));
   }
   return Requirement{.kind = Requirement::Kind::kAtPosition,
                      .sources = {position.source()},
@@ -153,7 +176,7 @@ absl::Status SourceNotFound(const ingest::SourceSet& sources, std::string_view n
   }
   const std::string shown = Printable(name);
   return MakeError(Reason::kSourceNotFound,
-                   absl::StrCat("There is no source \"", shown, "\". There are ",
+                   absl::StrCat("There is no source ", Quoted(name), ". There are ",
                                 sources.all().size(), ": ", absl::StrJoin(known, ", "), "."),
                    {{"source", shown},
                     {"sources", absl::StrJoin(known, ",")},

@@ -313,6 +313,7 @@ absl::Status Impl::ReloadTokens() {
   if (authenticator_->open()) return absl::OkStatus();
   TIDEMARK_ASSIGN_OR_RETURN(std::vector<TokenEntry> tokens, LoadTokens(config().token_file));
   authenticator_->ReplaceTokens(std::move(tokens));
+  grpc_->StopWithdrawn();
   return absl::OkStatus();
 }
 

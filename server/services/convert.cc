@@ -57,6 +57,13 @@ std::string_view GroupOf(const tables::TableDefinition& table, const std::string
   return {};
 }
 
+// As the definition writes it: "int", "list", "list of string".
+std::string TypeText(const tables::ColumnDefinition& column) {
+  std::string text(tables::KindName(column.type));
+  if (column.item_type == tables::Kind::kNull) return text;
+  return text + " of " + std::string(tables::KindName(column.item_type));
+}
+
 }  // namespace
 
 void ToTimestamp(absl::Time time, google::protobuf::Timestamp* out) {
@@ -143,7 +150,7 @@ void ToTable(const tables::Table& table, const TableView& view, absl::Time now, 
   for (const tables::ColumnDefinition& column : definition.columns) {
     v1::Column* added = out->add_columns();
     added->set_name(column.name);
-    added->set_type(std::string(tables::KindName(column.type)));
+    added->set_type(TypeText(column));
     added->set_group(std::string(GroupOf(definition, column.name)));
   }
   out->set_tier(definition.tier);

@@ -90,7 +90,7 @@ absl::StatusOr<const tables::Table*> FindTable(const tables::Catalog& catalog,
   const std::vector<const tables::Table*> known = ReadableTables(catalog, principal);
   const auto name_of = [](const tables::Table* t) { return ToAbsl(t->definition.name); };
   return MakeError(Reason::kTableNotFound,
-                   absl::StrCat("There is no table \"", shown, "\". You may read ", known.size(),
+                   absl::StrCat("There is no table ", Quoted(name), ". You may read ", known.size(),
                                 known.empty() ? "" : ": ", FirstNames(known, ", ", name_of), "."),
                    {{"table", shown},
                     {"tables", FirstNames(known, ",", name_of)},
@@ -121,8 +121,8 @@ absl::StatusOr<std::vector<int>> ParseColumns(const tables::Table& table, const 
     const auto& known = table.definition.columns;
     const auto name_of = [](const tables::ColumnDefinition& c) { return ToAbsl(c.name); };
     const std::string problem =
-        absl::StrCat("table ", table.definition.name, " has no column \"", Printable(name),
-                     "\"; it has ", known.size(), ": ", FirstNames(known, ", ", name_of),
+        absl::StrCat("table ", table.definition.name, " has no column ", Quoted(name), "; it has ",
+                     known.size(), ": ", FirstNames(known, ", ", name_of),
                      known.size() > limits::kMaxErrorListNames ? ", ... (see GetTable)." : ".");
     return MakeError(Reason::kFieldInvalid, absl::StrCat(ToAbsl(field), ": ", problem),
                      {{"field", std::string(field)},
@@ -165,7 +165,12 @@ absl::Status ExplainTableError(const absl::Status& status, const tables::Table& 
                        absl::Seconds(1));
     }
     case Reason::kSnapshotExpired:
-      return ExplainExpired(reader, status, absl::StrCat("That state of table ", name));
+      return ExplainExpired(
+          reader, status,
+          MetadataValue(status, "table_id").empty()
+              ? absl::StrCat("That state of table ", name, " is no longer kept")
+              : absl::StrCat("Table ", name,
+                             " is younger than that snapshot and had no state at it"));
     default:
       return status;
   }

@@ -46,8 +46,9 @@ class WatchHub {
   ~WatchHub();
 
   // Serves the stream until it ends. Errors: those of ParseWatch and FindStart, OVERLOADED,
-  // SHUTTING_DOWN; later SLOW_CONSUMER and SHUTTING_DOWN with `resume_token`, SNAPSHOT_EXPIRED when
-  // the stream fell behind what is kept, DATA_DAMAGED.
+  // SHUTTING_DOWN; later SLOW_CONSUMER and SHUTTING_DOWN with `resume_token`, UNAUTHENTICATED when
+  // the caller's token was withdrawn, SNAPSHOT_EXPIRED when the stream fell behind what is kept,
+  // DATA_DAMAGED.
   void Open(const v1::WatchChangesRequest& request, WatchStream::Stream stream)
       TIDEMARK_EXCLUDES(mutex_);
 

@@ -20,7 +20,8 @@ absl::StatusOr<state::SnapshotId> ParseAfter(const std::string& token,
   if (*after > publication->id()) return SnapshotInFuture(*after, publication->id());
   if (*after < publication->floor()) {
     // Whether a pin still holds the snapshot itself does not matter: its successors are gone.
-    return SnapshotExpired(reader, publication->floor(), absl::StrCat("Snapshot ", *after), *after);
+    return SnapshotExpired(reader, publication->floor(),
+                           absl::StrCat("Snapshot ", *after, " is no longer kept"), *after);
   }
   return after;
 }
@@ -83,7 +84,8 @@ absl::StatusOr<state::SnapshotId> FindStart(const v1::WatchChangesRequest& reque
   for (const tables::Table* table : spec.tables) {
     const absl::StatusOr<state::ReadPoint> point = reader.PointAt(publication, start);
     if (!point.ok()) {
-      return ExplainExpired(reader, point.status(), absl::StrCat("Snapshot ", start));
+      return ExplainExpired(reader, point.status(),
+                            absl::StrCat("Snapshot ", start, " is no longer kept"));
     }
     // No key is empty: this asks only whether the table can be read there.
     state::StoredRow none;

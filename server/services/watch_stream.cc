@@ -27,6 +27,8 @@ absl::Status StatusOf(StopReason reason) {
       return absl::DeadlineExceededError("The deadline of the stream has passed.");
     case StopReason::kDraining:
       return ShuttingDown();
+    case StopReason::kWithdrawn:
+      return TokenWithdrawn();
   }
   return absl::InternalError("unknown stop reason");
 }
@@ -198,8 +200,9 @@ absl::StatusOr<WatchStream::Next> WatchStream::BuildFromStore() {
   }
   const absl::StatusOr<ChangeReader::Outcome> outcome = store_->Next(kEntriesPerTask, &message_);
   if (!outcome.ok()) {
-    return ExplainExpired(parts_.reader, outcome.status(),
-                          absl::StrCat("What follows snapshot ", store_->position()));
+    return ExplainExpired(
+        parts_.reader, outcome.status(),
+        absl::StrCat("What follows snapshot ", store_->position(), " is no longer kept"));
   }
   built_position_ = store_->position();
   if (*outcome == ChangeReader::Outcome::kMessage) return Next::kMessage;

@@ -114,6 +114,7 @@ absl::Status CallGate::Admit(const Method& method, std::string_view authorizatio
                      {{"limit", absl::StrCat(options_.max_calls_per_caller)}}, kRetryWhenFull);
   }
   passage.caller_ = std::move(caller);
+  context.caller_ = passage.caller_.get();
   if (!method.available) {
     return MakeError(Reason::kMethodNotAvailable,
                      absl::StrCat(method.FullName(), " is not available in this version."),
@@ -126,6 +127,11 @@ absl::Status CallGate::Admit(const Method& method, std::string_view authorizatio
         {{"roles", RoleNames(method.roles)}, {"method", method.FullName()}});
   }
   return absl::OkStatus();
+}
+
+bool CallGate::StillAdmits(const CallContext& context) const {
+  return context.caller_ == nullptr ||
+         authenticator_.StillAdmits(*context.caller_, context.method().roles);
 }
 
 void CallGate::SetDeadline(const Method& method, const grpc::CallbackServerContext& transport,

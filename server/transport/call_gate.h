@@ -71,6 +71,9 @@ class CallGate {
   // The call is gone from the transport.
   void Leave(Passage& passage) TIDEMARK_EXCLUDES(mutex_);
 
+  // Whether the caller of an admitted call may still make it, after a change of tokens too.
+  bool StillAdmits(const CallContext& context) const;
+
   static void Cancelled(CallContext& context) { context.cancelled_ = true; }
 
   // From now on every call is refused with SHUTTING_DOWN.

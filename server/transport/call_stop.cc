@@ -16,11 +16,26 @@ void WaitingCalls::Drain() {
   for (const auto& [stop, call] : calls) stop->Signal(StopReason::kDraining);
 }
 
-bool WaitingCalls::Add(CallStop* stop, CallHandle<Call> call) {
-  MutexLock lock(mutex_);
-  if (draining_) return false;
-  waiting_.emplace(stop, std::move(call));
-  return true;
+void WaitingCalls::StopWithdrawn() {
+  absl::flat_hash_map<CallStop*, CallHandle<Call>> calls;
+  {
+    MutexLock lock(mutex_);
+    calls = waiting_;
+  }
+  for (const auto& [stop, call] : calls) {
+    if (!MayGoOn(call)) stop->Signal(StopReason::kWithdrawn);
+  }
+}
+
+std::optional<StopReason> WaitingCalls::Add(CallStop* stop, CallHandle<Call> call) {
+  {
+    MutexLock lock(mutex_);
+    if (draining_) return StopReason::kDraining;
+    waiting_.emplace(stop, call);
+  }
+  // After it can be found: a change before this is seen here, one after it finds the call.
+  if (!MayGoOn(call)) return StopReason::kWithdrawn;
+  return std::nullopt;
 }
 
 void WaitingCalls::Remove(CallStop* stop) {
@@ -46,7 +61,7 @@ void CallStop::Arm(CallHandle<Call> call, std::function<void(StopReason)> callba
 
   const TimerQueue::Id timer =
       timers_.Add(call->context().answer_by(), [this, call] { Signal(StopReason::kDeadline); });
-  const bool added = waiting_.Add(this, std::move(call));
+  const std::optional<StopReason> at_once = waiting_.Add(this, std::move(call));
   bool closed = false;
   {
     MutexLock lock(mutex_);
@@ -57,8 +72,8 @@ void CallStop::Arm(CallHandle<Call> call, std::function<void(StopReason)> callba
     // Finished meanwhile, before there was anything to take out.
     timers_.Cancel(timer);
     waiting_.Remove(this);
-  } else if (!added) {
-    Signal(StopReason::kDraining);
+  } else if (at_once.has_value()) {
+    Signal(*at_once);
   }
 }
 

@@ -43,6 +43,7 @@ class Impl final : public GrpcServer {
   void SetServing(const std::string& name, bool serving) override {
     server_->GetHealthCheckService()->SetServingStatus(name, serving);
   }
+  void StopWithdrawn() override { waiting_.StopWithdrawn(); }
   bool Drain(absl::Duration deadline) override;
   int calls() const override { return gate_.calls(); }
   int streams() const override { return gate_.streams(); }
@@ -51,7 +52,7 @@ class Impl final : public GrpcServer {
   void AddServices(const std::vector<const ServiceBinder*>& binders, grpc::ServerBuilder& builder);
 
   CallGate gate_;
-  WaitingCalls waiting_;
+  WaitingCalls waiting_{[this](const CallContext& context) { return gate_.StillAdmits(context); }};
   const CallEnvironment environment_;
   std::vector<std::unique_ptr<grpc::Service>> services_;
   std::unique_ptr<grpc::Server> server_;

@@ -57,6 +57,9 @@ class GrpcServer {
   // Health names: "" is the server, "tidemark.v1.StateService", "source/erp".
   virtual void SetServing(const std::string& name, bool serving) = 0;
 
+  // The tokens have changed: ends streams and waits whose caller may not make them any more.
+  virtual void StopWithdrawn() = 0;
+
   // Takes no more calls (SHUTTING_DOWN; health says NOT_SERVING), tells those that wait and streams
   // to stop, and waits for the others up to `deadline`; what is still there then is cancelled.
   // Everything is over when this returns. True when nothing had to be cancelled.

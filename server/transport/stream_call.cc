@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "server/transport/grpc_status.h"
+#include "server/transport/request_parse.h"
 
 namespace tidemark {
 

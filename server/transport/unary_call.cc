@@ -1,7 +1,6 @@
 #include "server/transport/unary_call.h"
 
 #include <grpcpp/server_context.h>
-#include <grpcpp/support/proto_buffer_reader.h>
 #include <grpcpp/support/slice.h>
 
 #include <cstring>
@@ -10,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/error.h"
 #include "server/transport/grpc_status.h"
+#include "server/transport/request_parse.h"
 
 namespace tidemark {
 namespace {
@@ -37,15 +37,6 @@ grpc::ByteBuffer JoinPieces(std::span<const std::string_view> pieces) {
     out += piece.size();
   }
   return grpc::ByteBuffer(&slice, 1);
-}
-
-absl::Status ParseRequest(const grpc::ByteBuffer& wire, google::protobuf::Message* message) {
-  grpc::ByteBuffer buffer = wire;  // the reader wants one it may change; shares the bytes
-  grpc::ProtoBufferReader reader(&buffer);
-  if (!reader.status().ok() || !message->ParseFromZeroCopyStream(&reader)) {
-    return FieldInvalid("request", absl::StrCat("is no message of type ", message->GetTypeName()));
-  }
-  return absl::OkStatus();
 }
 
 UnaryReactor::UnaryReactor(const CallEnvironment& environment, const BoundMethod& bound,

@@ -78,8 +78,6 @@ class UnaryReactor final : public grpc::ServerUnaryReactor, public UnaryCall {
 
 // One slice that holds the pieces one after the other.
 grpc::ByteBuffer JoinPieces(std::span<const std::string_view> pieces);
-// Parses `wire` into `message`; FIELD_INVALID when it is no message of its type.
-absl::Status ParseRequest(const grpc::ByteBuffer& wire, google::protobuf::Message* message);
 
 }  // namespace tidemark
 

@@ -58,7 +58,7 @@ absl::Status NoSuchTable(TableId table) {
 
 absl::Status NoSuchSource(std::string_view source) {
   return MakeError(Reason::kSourceNotFound,
-                   absl::StrCat("No snapshot knows a source \"", Printable(source), "\"."),
+                   absl::StrCat("No snapshot knows a source ", Quoted(source), "."),
                    {{"source", Printable(source)}});
 }
 

@@ -104,7 +104,7 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 absl::Status ParseDecimal(std::string_view text, DecimalParts* parts) {
   const auto malformed = [text] {
-    return Malformed("\"" + Printable(text) + "\" is not a decimal like -12.50");
+    return Malformed(Quoted(text) + " is not a decimal like -12.50");
   };
   std::string_view rest = text;
   if (!rest.empty() && rest.front() == '-') {

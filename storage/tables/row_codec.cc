@@ -2,6 +2,7 @@
 
 #include "common/error.h"
 #include "common/limits.h"
+#include "common/strings.h"
 #include "storage/state/coding.h"
 #include "tidemark/v1/value.pb.h"
 
@@ -57,15 +58,15 @@ size_t OpenEntry(std::string_view name, std::string& out) {
 
 absl::Status KeyMalformed(const TableDefinition& table, std::string_view problem) {
   return MakeError(Reason::kKeyMalformed,
-                   "The key of table \"" + table.name + "\": " + std::string(problem),
+                   "The key of table " + Quoted(table.name) + ": " + std::string(problem),
                    {{"table", table.name}});
 }
 
 absl::Status KeyMalformed(const TableDefinition& table, const ColumnDefinition& column,
                           const Datum& datum) {
   return MakeError(Reason::kKeyMalformed,
-                   "Key column \"" + column.name + "\" of table \"" + table.name +
-                       "\" is of type " + std::string(KindName(column.type)) +
+                   "Key column " + Quoted(column.name) + " of table " + Quoted(table.name) +
+                       " is of type " + std::string(KindName(column.type)) +
                        "; the value given is " + std::string(KindName(datum.kind())) + ".",
                    {{"table", table.name}, {"column", column.name}});
 }
@@ -138,7 +139,7 @@ absl::StatusOr<std::string> EncodeRow(const TableDefinition& table, const std::v
 absl::Status CheckRowSize(const TableDefinition& table, size_t bytes) {
   if (bytes <= limits::kMaxRowBytes) return absl::OkStatus();
   return MakeError(Reason::kValueTooLarge,
-                   "A row of table \"" + table.name + "\" would be " + std::to_string(bytes) +
+                   "A row of table " + Quoted(table.name) + " would be " + std::to_string(bytes) +
                        " bytes; at most " + std::to_string(limits::kMaxRowBytes) +
                        " can be stored. Leave large columns out of the table.",
                    {{"table", table.name}, {"bytes", std::to_string(bytes)}});
@@ -178,9 +179,9 @@ absl::StatusOr<std::string> EncodeKey(const TableDefinition& table,
   for (size_t i = 0; i < values.size(); ++i) {
     auto datum = FromValue(*values[i], table.key[i]);
     if (!datum.ok()) {
-      return KeyMalformed(
-          table, "column \"" + table.key[i] + "\": " +
-                     std::string(datum.status().message().data(), datum.status().message().size()));
+      // Its message names the column too.
+      return KeyMalformed(table, "column " + Quoted(table.key[i]) + ": " +
+                                     MetadataValue(datum.status(), "problem"));
     }
     TIDEMARK_RETURN_IF_ERROR(AppendKeyColumn(table, i, *datum, key));
   }

@@ -53,7 +53,7 @@ absl::StatusOr<YAML::Node> LoadYaml(std::string_view text) {
   }
 }
 
-std::string Quoted(std::string_view text) { return "\"" + Printable(text, 60) + "\""; }
+std::string Quoted(std::string_view text) { return tidemark::Quoted(text, 60); }
 
 std::string Alternatives(const std::vector<std::string>& names) {
   std::string text;

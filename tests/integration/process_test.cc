@@ -10,6 +10,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "storage/state/token.h"
 #include "tests/support/http_get.h"
 #include "tests/support/raw_call.h"
 #include "tests/support/rpc_matchers.h"
@@ -167,6 +168,37 @@ TEST_F(ProcessTest, SighupReadsTokensAgainAndABadFileKeepsTheOldOnes) {
   while (server_.output().find("reload failed") == std::string::npos) std::this_thread::yield();
   EXPECT_THAT(server_.output(), HasSubstr("tokens.yaml: line 1: "));
   EXPECT_THAT(ListTables("dev-operator"), RpcOk());
+  EXPECT_EQ(server_.Stop(), 0);
+}
+
+TEST_F(ProcessTest, SighupEndsTheCallsThatWaitWithATokenItTakesAway) {
+  dir_.Write("tokens.yaml", kAgentToken);
+  const std::string config = dir_.Write("tidemark.yaml", "auth: {token_file: tokens.yaml}\n");
+  ASSERT_TRUE(server_.Start({"--config=" + config})) << server_.output();
+  const auto get_snapshot = [this](const v1::GetSnapshotRequest& request,
+                                   v1::GetSnapshotResponse* response) {
+    grpc::ClientContext context;
+    context.AddMetadata("authorization", "Bearer dev-agent");
+    return Stub()->GetSnapshot(&context, request, response);
+  };
+  v1::GetSnapshotResponse newest, none;
+  ASSERT_THAT(get_snapshot({}, &newest), RpcOk());
+  auto token = state::DecodeToken(newest.snapshot().token());
+  ASSERT_TRUE(token.ok());
+  ++token->snapshot;  // one that is never made here
+  v1::GetSnapshotRequest later;
+  later.mutable_at()->set_at_least(state::EncodeToken(*token));
+  grpc::Status ended;
+  std::thread waiter([&] { ended = get_snapshot(later, &none); });
+  const std::string waiting = "tidemark_queue_depth{queue=\"read_waits\"} 1";
+  while (HttpGet(server_.metrics_port(), "/metrics").find(waiting) == std::string::npos) {
+    std::this_thread::yield();
+  }
+  dir_.Write("tokens.yaml", kOperatorToken);
+  server_.Signal(SIGHUP);
+  waiter.join();
+  EXPECT_THAT(ended, RpcReason("UNAUTHENTICATED"));
+  EXPECT_EQ(testing::RpcMetadata(ended, "problem"), "withdrawn");
   EXPECT_EQ(server_.Stop(), 0);
 }
 

@@ -121,6 +121,49 @@ TEST_F(StreamTest, AClientThatGoesAwayInMidStreamStopsTheHandlerOnce) {
   }
 }
 
+TEST_F(StreamTest, AStreamEndsWhenItsTokenDoesNotAdmitItAnyMoreAndNoOther) {
+  services_.watch_changes = [](const v1::WatchChangesRequest&, Stream stream) {
+    stream.WhenStopped([stream](StopReason reason) {
+      if (reason != StopReason::kWithdrawn) return stream.Finish(absl::CancelledError());
+      stream.Finish(MakeError(Reason::kUnauthenticated, "Withdrawn.", {{"problem", "withdrawn"}}));
+    });
+    stream.Write(Message(1));
+  };
+  const auto entry = [](const std::string& token, Roles roles) {
+    return TokenEntry{
+        .hash = HashToken(token),
+        .principal = {.tenant = "default", .subject = token, .roles = std::move(roles)}};
+  };
+  server_ = std::make_unique<TestServer>(
+      services_.binders(), testing::TestServerOptions{.tokens = {entry("gone", {Role::kReader}),
+                                                                 entry("demoted", {Role::kReader}),
+                                                                 entry("stays", {Role::kReader})}});
+  stub_ = v1::StateService::NewStub(server_->channel());
+  struct Open {
+    grpc::ClientContext context;
+    std::unique_ptr<grpc::ClientReader<v1::WatchChangesResponse>> reader;
+    v1::WatchChangesResponse message;
+  };
+  Open gone, demoted, stays;
+  for (auto& [open, token] : {std::pair<Open&, const char*>{gone, "gone"},
+                              std::pair<Open&, const char*>{demoted, "demoted"},
+                              std::pair<Open&, const char*>{stays, "stays"}}) {
+    open.context.AddMetadata("authorization", std::string("Bearer ") + token);
+    open.reader = stub_->WatchChanges(&open.context, {});
+    ASSERT_TRUE(open.reader->Read(&open.message));
+  }
+  server_->authenticator().ReplaceTokens(
+      {entry("demoted", {Role::kIngest}), entry("stays", {Role::kReader, Role::kIngest})});
+  server_->server().StopWithdrawn();
+  for (Open* open : {&gone, &demoted}) {
+    EXPECT_FALSE(open->reader->Read(&open->message));
+    EXPECT_THAT(open->reader->Finish(), RpcReason("UNAUTHENTICATED"));
+  }
+  EXPECT_EQ(server_->server().streams(), 1);
+  stays.context.TryCancel();
+  EXPECT_THAT(stays.reader->Finish(), RpcCode(grpc::CANCELLED));
+}
+
 TEST_F(StreamTest, AStreamWithoutADeadlineHasNone) {
   bool none = false;
   services_.watch_changes = [&none](const v1::WatchChangesRequest&, Stream stream) {

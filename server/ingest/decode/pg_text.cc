@@ -156,7 +156,7 @@ bool ParseScalar(PgForm form, std::string_view text, Datum* datum) {
 
 absl::Status NotOfType(const PgType& type, std::string_view text) {
   return MakeError(Reason::kEventMalformed,
-                   absl::StrCat("\"", Printable(text, 60), "\" is no value of type ", type.name,
+                   absl::StrCat(Quoted(text, 60), " is no value of type ", type.name,
                                 " in the text form asked for."),
                    {{"type", type.name}, {"text", Printable(text, 60)}});
 }

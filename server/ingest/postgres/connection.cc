@@ -47,10 +47,46 @@ PgRows RowsOf(const PGresult* result) {
   return rows;
 }
 
+// What libpq quotes of a connection string can be any part of it, also of a password with a blank
+// or an "@" in it. Keywords are shown: they are libpq's own, or a mistake that must be found.
+std::string WithoutSecrets(std::string_view words) {
+  constexpr std::string_view kUnknownKeyword = "invalid connection option \"";
+  constexpr std::string_view kUnknownParameter = "invalid URI query parameter: \"";
+  for (const std::string_view known : {kUnknownKeyword, kUnknownParameter}) {
+    if (words.substr(0, known.size()) != known) continue;
+    const std::string_view rest = words.substr(known.size());
+    const std::string_view name = rest.substr(0, rest.find('"'));
+    const bool plain = name.size() <= 32 && std::all_of(name.begin(), name.end(), [](char c) {
+                         return (c >= 'a' && c <= 'z') || c == '_';
+                       });
+    if (plain) return std::string(words.substr(0, known.size())) + std::string(name) + "\"";
+  }
+  std::string shown(words.substr(0, words.find('"')));
+  while (!shown.empty() && (shown.back() == ' ' || shown.back() == ':')) shown.pop_back();
+  return shown;
+}
+
 }  // namespace
+
+absl::Status CheckDsn(const std::string& dsn) {
+  char* error = nullptr;
+  PQconninfoOption* const parsed = PQconninfoParse(dsn.c_str(), &error);
+  if (parsed != nullptr) {
+    PQconninfoFree(parsed);
+    return absl::OkStatus();
+  }
+  const std::string words = error == nullptr ? "there is no memory" : error;
+  PQfreemem(error);
+  return absl::InvalidArgumentError(
+      absl::StrCat("is no connection string: ",
+                   Printable(WithoutSecrets(std::string_view(words).substr(0, words.find('\n'))))));
+}
 
 absl::StatusOr<std::unique_ptr<PgConnection>> PgConnection::Open(const ConnectOptions& options,
                                                                  const WakeFd& interrupt) {
+  if (const absl::Status readable = CheckDsn(options.dsn); !readable.ok()) {
+    return Failed(absl::StrCat("The DSN ", readable.message(), "."));
+  }
   // What stands before the DSN is a default it may change, what stands behind it is ours.
   const std::pair<const char*, const char*> parameters[] = {
       {"fallback_application_name", options.application_name.c_str()},

@@ -30,12 +30,17 @@ struct ConnectOptions {
   absl::Duration timeout = absl::Seconds(10);  // to connect
 };
 
+// Whether libpq can read the connection string at all: INVALID_ARGUMENT with libpq's own words, of
+// which a text that may hold the password is left out. Connects to nothing.
+absl::Status CheckDsn(const std::string& dsn);
+
 // Not thread-safe. Errors are failures as failure.h describes them; after one that is no server's
 // answer (SqlStateOf is empty) the connection is of no use. Once `interrupt` is set every wait ends
 // with kCancelled.
 class PgConnection {
  public:
-  // Connects and gives the session the text forms that decoding needs. `interrupt` outlives it.
+  // Connects and gives the session the text forms that decoding needs. `interrupt` outlives it. A
+  // DSN that CheckDsn refuses is FAILED.
   static absl::StatusOr<std::unique_ptr<PgConnection>> Open(const ConnectOptions& options,
                                                             const WakeFd& interrupt);
   ~PgConnection();

@@ -98,11 +98,11 @@ absl::StatusOr<PostgresRecords> DecodeRecords(const DurableState& state) {
       ok = ReadRelation(bytes, &records.relations[partition.substr(kRelationPrefix.size())]);
     }
     if (!ok) {
-      return MakeError(Reason::kDataDamaged,
-                       absl::StrCat("The durable state of a postgres source holds an entry \"",
-                                    Printable(partition),
-                                    "\" of unknown form. Restore a backup, or check the directory "
-                                    "with --verify."));
+      return MakeError(
+          Reason::kDataDamaged,
+          absl::StrCat("The durable state of a postgres source holds an entry ", Quoted(partition),
+                       " of unknown form. Restore a backup, or check the directory "
+                       "with --verify."));
     }
   }
   return records;

@@ -29,8 +29,8 @@ absl::StatusOr<Lsn> ParseLsn(std::string_view text) {
   uint32_t high = 0, low = 0;
   if (slash == std::string_view::npos || !ParseHex32(text.substr(0, slash), &high) ||
       !ParseHex32(text.substr(slash + 1), &low)) {
-    return FieldInvalid("position", "\"" + Printable(text, 40) +
-                                        "\" is no log position; write it as PostgreSQL does, for "
+    return FieldInvalid("position", Quoted(text, 40) +
+                                        " is no log position; write it as PostgreSQL does, for "
                                         "example 0/16B3748.");
   }
   return Lsn{high} << 32 | low;

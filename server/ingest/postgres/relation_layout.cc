@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "common/strings.h"
 #include "server/ingest/postgres/failure.h"
+#include "server/ingest/postgres/sql.h"
 #include "storage/tables/merging/merger.h"
 
 namespace tidemark::ingest {
@@ -55,15 +56,31 @@ absl::Status CheckColumn(const std::string& relation, const ColumnLayout& copied
                           " has changed, which can change every row without an event."));
 }
 
+// What to do about a relation whose changes do not say which row they are about.
+std::string GiveItAKey(const std::string& relation) {
+  const size_t dot = relation.find('.');
+  const std::string name =
+      absl::StrCat(QuoteIdentifier(relation.substr(0, dot)), ".",
+                   QuoteIdentifier(relation.substr(dot == relation.npos ? 0 : dot + 1)));
+  return absl::StrCat("Nothing tells its rows apart: give it a primary key and ALTER TABLE ", name,
+                      " REPLICA IDENTITY DEFAULT; USING INDEX or FULL do as well. It is copied "
+                      "again then; with on_gap: stop after ResumeSource.");
+}
+
+// `full`: whole rows are sent, so that a relation without a key can be followed.
 absl::Status CheckKey(const std::string& relation, const RelationRecord& record,
-                      const std::set<std::string>& now) {
+                      const std::set<std::string>& now, bool full) {
   std::set<std::string> copied;
   for (const ColumnLayout& column : record.columns) {
     if (column.key) copied.insert(column.name);
   }
   if (copied == now) return absl::OkStatus();
-  return Gap(absl::StrCat("The columns that identify rows of ", relation, " have changed from (",
-                          absl::StrJoin(copied, ", "), ") to (", absl::StrJoin(now, ", "), ")."));
+  std::string detail =
+      absl::StrCat("The columns that identify rows of ", relation, " have changed from (",
+                   absl::StrJoin(copied, ", "), ") to (", absl::StrJoin(now, ", "), ").");
+  // A copy alone does not heal this one.
+  if (now.empty() && !full) absl::StrAppend(&detail, " ", GiveItAKey(relation));
+  return Gap(detail);
 }
 
 // Asks the tables; `generated`: to explain a column that is missing.
@@ -171,7 +188,7 @@ absl::Status CheckRelation(const tables::Catalog& catalog, std::string_view sour
       return same;
     }
   }
-  return CheckKey(now.full_name, record, RowKey(now));
+  return CheckKey(now.full_name, record, RowKey(now), now.identity == 'f');
 }
 
 absl::StatusOr<std::shared_ptr<const RowDecoder>> DecoderFor(const tables::Catalog& catalog,
@@ -220,7 +237,8 @@ absl::StatusOr<std::shared_ptr<const RowDecoder>> DecoderFor(const tables::Catal
       if (column.key) key.insert(column.name);
     }
   }
-  if (absl::Status same = CheckKey(name, record, key); !same.ok()) return same;
+  absl::Status same = CheckKey(name, record, key, schema->full_old_images);
+  if (!same.ok()) return same;
   return std::shared_ptr<const RowDecoder>(
       std::make_shared<RowDecoder>(std::move(schema), std::move(column_types), std::move(wanted)));
 }

@@ -71,7 +71,7 @@ absl::StatusOr<BoundCondition> BoundCondition::Bind(const Condition& condition, 
   for (const std::string& text : condition.values) {
     std::optional<Datum> constant = ParseConstant(type, text);
     if (!constant) {
-      return ConditionError(condition, "\"" + Printable(text, 60) + "\" is no value of type " +
+      return ConditionError(condition, tidemark::Quoted(text, 60) + " is no value of type " +
                                            std::string(KindName(type)) + ".");
     }
     bound.constants_.push_back(*std::move(constant));

@@ -24,6 +24,13 @@ TEST(StringsTest, PrintableStopsAtItsLimit) {
   EXPECT_EQ(Printable("abc", 0), "...");
 }
 
+TEST(StringsTest, QuotedTextCannotEndItsQuotes) {
+  EXPECT_EQ(Quoted("orders"), "\"orders\"");
+  EXPECT_EQ(Quoted("a\"b\\\"c\n"), "\"a\\\"b\\x5c\\\"c\\x0a\"");
+  EXPECT_EQ(Quoted("abcdef", 3), "\"abc...\"");
+  EXPECT_EQ(Quoted(""), "\"\"");
+}
+
 TEST(StringsTest, ValidUtf8KeepsCharactersAndReplacesEveryOtherByte) {
   EXPECT_EQ(ValidUtf8("plain"), "plain");
   EXPECT_EQ(ValidUtf8("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x8C\x8A"),

@@ -1,5 +1,7 @@
 #include "server/authenticator.h"
 
+#include <functional>
+
 #include "common/strings.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
@@ -66,6 +68,39 @@ TEST(AuthenticatorTest, ReplacedTokensCountFromNowOn) {
   EXPECT_THAT(authenticator->Authenticate("Bearer alpha"), ReasonIs(Reason::kUnauthenticated));
   EXPECT_EQ((*authenticator->Authenticate("Bearer gamma"))->principal->subject, "c");
   EXPECT_EQ((*before)->principal->subject, "a");
+}
+
+TEST(AuthenticatorTest, CallsOfTokensThatChangedAreAdmittedOnlyWhileTheyWouldBegin) {
+  const auto authenticator = TwoTokens();
+  const CallerPtr alpha = *authenticator->Authenticate("Bearer alpha");
+  const CallerPtr beta = *authenticator->Authenticate("Bearer beta");
+  const Roles needed = {Role::kReader};
+  EXPECT_TRUE(authenticator->StillAdmits(*alpha, needed));
+  const auto change = [&](const std::function<void(TokenEntry&)>& to) {
+    TokenEntry entry = Entry("alpha", "a", {Role::kReader, Role::kIngest});
+    to(entry);
+    authenticator->ReplaceTokens({entry});
+    return authenticator->StillAdmits(*alpha, needed);
+  };
+  EXPECT_TRUE(change([](TokenEntry&) {}));
+  EXPECT_FALSE(authenticator->StillAdmits(*beta, needed));
+  EXPECT_TRUE(change([](TokenEntry& e) { e.principal.roles = {Role::kAgent}; }));
+  EXPECT_FALSE(change([](TokenEntry& e) { e.principal.roles = {Role::kIngest}; }));
+  EXPECT_FALSE(change([](TokenEntry& e) { e.principal.tenant = "other"; }));
+  EXPECT_FALSE(change([](TokenEntry& e) { e.principal.subject = "other"; }));
+  EXPECT_FALSE(change([](TokenEntry& e) { e.principal.kind = PrincipalKind::kHuman; }));
+  EXPECT_TRUE(change([](TokenEntry&) {}));
+  authenticator->ReplaceTokens({});
+  EXPECT_FALSE(authenticator->StillAdmits(*alpha, needed));
+}
+
+TEST(AuthenticatorTest, AnUnchangedCallerStaysTheSameAndKeepsItsCount) {
+  const auto authenticator = Authenticator::WithTokens({Entry("alpha", "a", {Role::kAgent})});
+  const CallerPtr before = *authenticator->Authenticate("Bearer alpha");
+  authenticator->ReplaceTokens(
+      {Entry("gamma", "c", {Role::kReader}), Entry("alpha", "a", {Role::kAgent})});
+  EXPECT_EQ(*authenticator->Authenticate("Bearer alpha"), before);
+  EXPECT_FALSE(before->replaced);
 }
 
 TEST(AuthenticatorTest, WithoutTokensEverybodyIsTheLocalPrincipal) {

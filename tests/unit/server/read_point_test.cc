@@ -100,6 +100,59 @@ TEST_F(ReadPointTest, AsOfReadsTheNewestSnapshotCommittedByThen) {
   EXPECT_THAT(Now(c).status(), ReasonIs(Reason::kFieldInvalid));
 }
 
+// A Timestamp or Duration that protobuf calls invalid is refused with what was sent and its range.
+TEST_F(ReadPointTest, MalformedTimesAndSpansAreRefusedWithValueAndRange) {
+  CommitOne();
+  world_.erp().Probe(0);
+  const auto refusal = [this](const v1::Consistency& c, const std::string& sent) {
+    const absl::Status status = Now(c).status();
+    EXPECT_THAT(status, ReasonIs(Reason::kFieldInvalid)) << sent;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(sent));
+    return std::string(status.message());
+  };
+  const std::pair<int64_t, int32_t> spans[] = {
+      {1, -1},         {-1, 1},           {1, 1000000000},    {-1, -1000000000},
+      {0, 2147483647}, {315576000001, 0}, {-315576000001, 0}, {INT64_MAX, 0},
+      {INT64_MIN, 0}};
+  for (const auto& [seconds, nanos] : spans) {
+    v1::Consistency c;
+    c.mutable_max_staleness()->set_seconds(seconds);
+    c.mutable_max_staleness()->set_nanos(nanos);
+    const std::string sent = "{seconds: " + std::to_string(seconds) +
+                             ", nanos: " + std::to_string(nanos) + "} is no Duration";
+    EXPECT_THAT(refusal(c, sent), HasSubstr("within +-315576000000, nanos within +-999999999"));
+  }
+  const std::pair<int64_t, int32_t> times[] = {{1, -1},           {1, 1000000000},
+                                               {-62135596801, 0}, {253402300800, 0},
+                                               {INT64_MIN, 0},    {INT64_MAX, 0}};
+  for (const auto& [seconds, nanos] : times) {
+    v1::Consistency c;
+    c.mutable_as_of()->set_seconds(seconds);
+    c.mutable_as_of()->set_nanos(nanos);
+    const std::string sent = "{seconds: " + std::to_string(seconds) +
+                             ", nanos: " + std::to_string(nanos) + "} is no Timestamp";
+    EXPECT_THAT(refusal(c, sent), HasSubstr("-62135596800 to 253402300799"));
+  }
+  // The last ones that are taken.
+  v1::Consistency longest;
+  longest.mutable_max_staleness()->set_seconds(315576000000);
+  EXPECT_THAT(Now(longest), IsOk());
+  longest.mutable_max_staleness()->set_seconds(0);
+  longest.mutable_max_staleness()->set_nanos(1);
+  EXPECT_THAT(Now(longest), IsOk());
+}
+
+TEST_F(ReadPointTest, AsOfBeforeTheStoreExistedSaysSo) {
+  CommitOne();
+  v1::Consistency c;
+  c.mutable_as_of()->set_seconds(-62135596800);
+  const absl::Status status = Now(c).status();
+  EXPECT_THAT(status, ReasonIs(Reason::kSnapshotExpired));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("This store did not exist yet at 0001-01-01T00:00:00Z; the oldest to "
+                        "read is 1."));
+}
+
 TEST_F(ReadPointTest, F1_MaxStalenessNeverWaitsAndNeverLies) {
   const state::SnapshotId id = CommitOne();
   absl::Status never = Now(MaxStaleness(absl::Hours(1))).status();
@@ -151,6 +204,14 @@ TEST_F(ReadPointTest, UnknownSourcesAreRefusedWithTheNamesThereAre) {
     EXPECT_THAT(status, ReasonIs(Reason::kSourceNotFound));
     EXPECT_EQ(MetadataValue(status, "source"), "legacy");
     EXPECT_EQ(MetadataValue(status, "sources"), "erp,shop");
+  }
+}
+
+TEST_F(ReadPointTest, NamesOfCallersCannotEndTheirQuotes) {
+  for (const v1::Consistency& c :
+       {Recency({"x\"\n. All is well"}), AtPosition("x\"\n. All is well", "1"),
+        AtPosition("erp", "x\"\n. All is well")}) {
+    EXPECT_THAT(std::string(Now(c).status().message()), HasSubstr("\"x\\\"\\x0a. All is well\"."));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/error.h"
+#include "server/services/table_access.h"
 #include "storage/state/state_errors.h"
 #include "tests/support/status_matchers.h"
 #include "tests/unit/server/services/watch_fixture.h"
@@ -11,6 +12,7 @@
 namespace tidemark::services {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::IsOk;
 using testing::ReasonIs;
 
@@ -123,6 +125,26 @@ TEST_F(ExpiredTest, AReadAtAnExpiredSnapshotNamesTheOldestOne) {
   testing::FakeUnaryCall<v1::GetRowResponse> back("StateService", "GetRow");
   service_.GetRow(request, back.reply());
   EXPECT_THAT(back.status(), IsOk());
+}
+
+TEST_F(ExpiredTest, ATableYoungerThanTheSnapshotIsNotSaidToBeNoLongerKept) {
+  StateWorld young;
+  young.Load({"orders"});
+  const state::SnapshotId before = young.reader().Latest()->id();
+  young.Load({"customers"});
+  young.Commit([](StateWorld::Txn& txn) {
+    txn.Put("customers", {Datum::String("C-1"), Datum::String("Ann"), Datum::Int(1)});
+  });
+  const tables::Table& table = young.table("customers");
+  state::StoredRow none;
+  const absl::Status expired = young.reader().Get(
+      *young.reader().PointAt(young.reader().Latest(), before), table.id, "", &none);
+  const absl::Status shown =
+      ExplainTableError(expired, table, young.catalog(), young.sources(), young.reader());
+  EXPECT_THAT(shown, ReasonIs(Reason::kSnapshotExpired));
+  EXPECT_THAT(std::string(shown.message()),
+              HasSubstr("Table customers is younger than that snapshot and had no state at it; the "
+                        "oldest to read is "));
 }
 
 TEST_F(ExpiredTest, AScanThatOutlivesItsSnapshotIsExpired) {

@@ -187,6 +187,22 @@ TEST_F(GetRowTest, MalformedKeysNameTheColumnAndWhatItExpects) {
   EXPECT_EQ(MetadataValue(GetRow(Row("orders", {Text("C"), Text("1")})), "column"), "order_no");
 }
 
+TEST_F(GetRowTest, AKeyValueWithoutAKindIsNamedOnce) {
+  EXPECT_EQ(std::string(GetRow(Row("orders", {v1::Value(), Int(1)})).message()),
+            "key: The key of table \"orders\": column \"customer_id\": The value has no kind; null "
+            "is written as null_value. The key is (customer_id string, order_no int).");
+}
+
+TEST_F(GetRowTest, NamesOfCallersCannotEndTheirQuotes) {
+  const std::string name = "x\"\n. All is well";
+  const std::string shown = "\"x\\\"\\x0a. All is well\"";
+  EXPECT_THAT(std::string(GetRow(Row(name, {Text("C-1")})).message()),
+              HasSubstr("There is no table " + shown + "."));
+  v1::GetRowRequest request = Row("customers", {Text("C-1")});
+  request.add_columns(name);
+  EXPECT_THAT(std::string(GetRow(request).message()), HasSubstr("has no column " + shown + ";"));
+}
+
 TEST_F(GetRowTest, FieldsNotActedOnYetAreRefusedByName) {
   v1::GetRowRequest request = Row("customers", {Text("C-1")});
   request.set_decision("credit");
@@ -204,8 +220,9 @@ TEST_F(GetRowTest, WaitsForItsSnapshotAndStopsWaitingWithTheCall) {
   const state::SnapshotId now = PutCustomer("C-1", "Ann", 100);
   request.mutable_consistency()->set_at_least(world_.Token(now + 1));
   GetRowCall served("StateService", "GetRow"), late("StateService", "GetRow"),
-      gone("StateService", "GetRow"), draining("StateService", "GetRow");
-  for (GetRowCall* call : {&served, &late, &gone, &draining}) {
+      gone("StateService", "GetRow"), draining("StateService", "GetRow"),
+      withdrawn("StateService", "GetRow");
+  for (GetRowCall* call : {&served, &late, &gone, &draining, &withdrawn}) {
     service_.GetRow(request, call->reply());
     EXPECT_FALSE(call->done());
   }
@@ -215,6 +232,8 @@ TEST_F(GetRowTest, WaitsForItsSnapshotAndStopsWaitingWithTheCall) {
   EXPECT_THAT(gone.status(), testing::StatusIs(absl::StatusCode::kCancelled));
   draining.Stop(StopReason::kDraining);
   EXPECT_THAT(draining.status(), ReasonIs(Reason::kShuttingDown));
+  withdrawn.Stop(StopReason::kWithdrawn);
+  EXPECT_THAT(withdrawn.status(), ReasonIs(Reason::kUnauthenticated));
   EXPECT_EQ(resolver_->waits(), 1u);
   PutCustomer("C-1", "Ann", 200);
   ASSERT_THAT(served.status(), IsOk());

@@ -4,6 +4,8 @@
 
 #include "common/error.h"
 #include "common/limits.h"
+#include "server/services/convert.h"
+#include "storage/tables/table_definition.h"
 #include "tests/support/status_matchers.h"
 #include "tests/unit/server/services/service_fixture.h"
 
@@ -277,6 +279,25 @@ TEST_F(TableTest, TellsDefinitionStateAndProgress) {
   ASSERT_THAT(GetTable("customers", &table), IsOk());
   EXPECT_EQ(table.state(), v1::TABLE_STATE_DEGRADED);
   EXPECT_TRUE(table.degraded());
+}
+
+TEST_F(TableTest, ShowsTypesAsDeclared) {
+  const auto definitions = tables::ParseTableDefinitions(R"(
+- name: things
+  key: [id]
+  tier: seconds
+  readers: [default]
+  columns: {id: string, any: list, tags: list of string}
+  merge: last_row
+  from: {source: erp, relation: public.things})",
+                                                         {"erp"});
+  ASSERT_THAT(definitions, IsOk());
+  v1::Table table;
+  ToTable({.definition = definitions->front()}, {}, absl::UnixEpoch(), &table);
+  ASSERT_EQ(table.columns_size(), 3);
+  EXPECT_EQ(table.columns(0).type(), "string");
+  EXPECT_EQ(table.columns(1).type(), "list");
+  EXPECT_EQ(table.columns(2).type(), "list of string");
 }
 
 TEST_F(TableTest, RefusesByName) {

@@ -71,6 +71,18 @@ TEST_F(WatchTest, DrainingEndsStreamsWithTheirResumeToken) {
   EXPECT_THAT(Refused(Watching({"customers"})), ReasonIs(Reason::kShuttingDown));
 }
 
+TEST_F(WatchTest, AWithdrawnTokenEndsTheStreamAndNothingFollows) {
+  Watch watch("StateService", "WatchChanges");
+  Open(watch, Watching({"customers"}));
+  Greeting(watch);
+  watch.Stop(StopReason::kWithdrawn);
+  EXPECT_THAT(watch.status(), ReasonIs(Reason::kUnauthenticated));
+  EXPECT_EQ(MetadataValue(watch.status(), "problem"), "withdrawn");
+  EXPECT_EQ(hub_.streams(), 0u);
+  PutCustomer("C-1", "Ann", 1);
+  EXPECT_FALSE(watch.Next().has_value());
+}
+
 TEST_F(WatchTest, CancellingAndDeadlinesEndTheStream) {
   Watch gone("StateService", "WatchChanges"), late("StateService", "WatchChanges");
   Open(gone, Watching({"customers"}));

@@ -76,7 +76,8 @@ class CallStopTest : public ::testing::Test {
   }
 
   std::atomic<int> alive_{0};
-  WaitingCalls waiting_;
+  std::atomic<const CallContext*> withdrawn_{nullptr};
+  WaitingCalls waiting_{[this](const CallContext& context) { return &context != withdrawn_; }};
   std::optional<TimerQueue> timers_{std::in_place};
   Mutex mutex_;
   CondVar changed_;
@@ -109,6 +110,26 @@ TEST_F(CallStopTest, ADrainReachesThoseThatWaitAndThoseThatBeginTo) {
   const auto second = NewCall();
   Await(second);
   EXPECT_THAT(Told(), ElementsAre(StopReason::kDraining, StopReason::kDraining));
+}
+
+TEST_F(CallStopTest, OnlyCallsThatAreNotAdmittedAnyMoreAreWithdrawn) {
+  const auto other = NewCall();
+  const auto first = NewCall();
+  Await(other);
+  Await(first);
+  waiting_.StopWithdrawn();
+  EXPECT_THAT(Told(), IsEmpty());
+  withdrawn_ = &first->context();
+  waiting_.StopWithdrawn();
+  EXPECT_THAT(Told(), ElementsAre(StopReason::kWithdrawn));
+  EXPECT_EQ(first->finished(), 1);
+  EXPECT_EQ(other->finished(), 0);
+  // One that begins to wait after the change was told.
+  const auto second = NewCall();
+  withdrawn_ = &second->context();
+  Await(second);
+  EXPECT_THAT(Told(), ElementsAre(StopReason::kWithdrawn, StopReason::kWithdrawn));
+  other->Finish(absl::OkStatus());
 }
 
 TEST_F(CallStopTest, TheTimeToAnswerIsTold) {

@@ -49,6 +49,16 @@ class ItemsTest : public ::testing::Test {
     ASSERT_THAT(world.AwaitRecent(), IsOk());
     EXPECT_EQ(world.Rows("items"), Truth(world.sql()));
   }
+  // The source went through GAP for a reason, and is whole again.
+  static void ExpectHealed(FollowedWorld& world, const std::string& reason) {
+    ExpectSameNow(world);
+    EXPECT_THAT(world.TakeStates(), ::testing::Contains(::testing::Pair(
+                                        ingest::SourceState::kGap, ::testing::HasSubstr(reason))));
+    EXPECT_FALSE(world.IsDegraded("items"));
+    EXPECT_FALSE(world.source().Status().degraded);
+    world.sql().Exec("UPDATE items SET qty = qty + 1 WHERE id = 95");
+    ExpectSameNow(world);
+  }
   // Exact while writers run: at a position that SQL can be asked about too.
   static void ExpectSameAtOnePosition(FollowedWorld& world) {
     TruthAtLsn truth(world.dsn());
