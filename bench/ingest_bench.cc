@@ -1,5 +1,7 @@
 #include "bench/ingest_bench.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -47,6 +49,16 @@ constexpr char kTables[] = R"(
 
 double Seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Of this process, all threads.
+double CpuSeconds() {
+  rusage used{};
+  TIDEMARK_CHECK(getrusage(RUSAGE_SELF, &used) == 0);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 // Makes events whose Debezium JSON form would be about 300 bytes.
@@ -182,35 +194,25 @@ std::vector<ingest::Work> MakeWorks(Engine& engine, EventMaker& maker,
 
 struct Round {
   double seconds = 0, sustained_seconds = 0;
+  double cpu_seconds = 0;  // until LevelDB has compacted
 };
 
 Round ApplyAll(Engine& engine, LogCapture& env, std::vector<ingest::Work> works) {
-  const double start = Seconds();
+  const double start = Seconds(), cpu_start = CpuSeconds();
   for (ingest::Work& work : works) engine.Queue(std::move(work));
   engine.Wait();
   const double end = Seconds();
   env.WaitUntilCompacted();
-  return {end - start, Seconds() - start};
+  return {end - start, Seconds() - start, CpuSeconds() - cpu_start};
 }
 
 Round WriteAll(state::engine::Database& raw, LogCapture& env,
                std::vector<leveldb::WriteBatch>& batches) {
-  const double start = Seconds();
+  const double start = Seconds(), cpu_start = CpuSeconds();
   for (leveldb::WriteBatch& batch : batches) TIDEMARK_CHECK(raw.Write(&batch).ok());
   const double end = Seconds();
   env.WaitUntilCompacted();
-  return {end - start, Seconds() - start};
-}
-
-// Makes both directories, with the same rows in the same shape.
-void MakeDirectories(const std::string& ours, const std::string& raw, EventMaker& maker,
-                     uint64_t keys) {
-  {
-    Engine engine(ours, nullptr);
-    Load(engine, maker, keys);
-    engine.Compact();
-  }
-  std::filesystem::copy(ours, raw, std::filesystem::copy_options::recursive);
+  return {end - start, Seconds() - start, CpuSeconds() - cpu_start};
 }
 
 // One way to measure the rounds: medians of both rates and of their ratios.
@@ -227,46 +229,104 @@ class Figure {
             std::move(note)};
   }
 
+  double ours() const { return Median(ours_); }
+  double peer() const { return Median(peer_); }
+
  private:
   std::vector<double> ours_, peer_, ratios_;
+};
+
+// Both databases, with the same rows in the same shape.
+class Databases {
+ public:
+  Databases(const std::string& dir, uint64_t keys) : dir_(dir) {
+    Restart();
+    Load(*engine_, maker_, keys);
+    engine_->Compact();
+    capture_.WaitUntilCompacted();
+    // Nobody writes, and all that was written is synced.
+    std::filesystem::copy(dir + "/ours", dir + "/raw", std::filesystem::copy_options::recursive);
+    const state::engine::DatabaseOptions options{
+        .dir = dir + "/raw",
+        .block_cache_bytes = state::StateOptions().block_cache_bytes,
+        .env = &raw_capture_};
+    TIDEMARK_CHECK(state::engine::Database::Open(options, &raw_).ok());
+  }
+
+  // Ours begins anew, with nothing in its caches.
+  void Restart() {
+    engine_.reset();
+    engine_ = std::make_unique<Engine>(dir_ + "/ours", &capture_);
+  }
+
+  // A round of ours, then one of the peer that writes the same.
+  std::pair<Round, Round> Run(const IngestBenchOptions& options) {
+    capture_.Take();
+    const Round ours = ApplyAll(*engine_, capture_, MakeWorks(*engine_, maker_, options));
+    std::vector<leveldb::WriteBatch> batches;
+    for (const std::string& batch : capture_.Take()) batches.push_back(ParseBatch(batch));
+    const Round peer = WriteAll(*raw_, raw_capture_, batches);
+    raw_capture_.Take();
+    return {ours, peer};
+  }
+
+ private:
+  const std::string dir_;
+  EventMaker maker_;
+  LogCapture capture_{state::engine::PreadEnv()}, raw_capture_{state::engine::PreadEnv()};
+  std::unique_ptr<Engine> engine_;
+  std::shared_ptr<state::engine::Database> raw_;
+};
+
+// What the rounds of one kind say.
+class Rounds {
+ public:
+  explicit Rounds(const IngestBenchOptions& options) : options_(options) {}
+
+  void Add(const std::pair<Round, Round>& round) {
+    const auto& [ours, peer] = round;
+    const auto events = static_cast<double>(options_.events);
+    durable_.Add(events / ours.seconds, events / peer.seconds);
+    sustained_.Add(events / ours.sustained_seconds, events / peer.sustained_seconds);
+    cpu_.Add(ours.cpu_seconds * 1e6 / events, peer.cpu_seconds * 1e6 / events);
+  }
+  void AppendTo(std::vector<Result>& results, const std::string& id,
+                const std::string& what) const {
+    results.push_back(durable_.ToResult(id, what + ", until durable", options_.bar,
+                                        "decoded events; the peer leaves its compactions for "
+                                        "later"));
+    results.push_back(sustained_.ToResult(
+        id + " sustained", "the same, until LevelDB has compacted", options_.bar,
+        absl::StrFormat("what either can keep up; %.1f us of CPU an event, "
+                        "compactions included, the peer %.1f",
+                        cpu_.ours(), cpu_.peer())));
+  }
+
+ private:
+  const IngestBenchOptions& options_;
+  Figure durable_, sustained_, cpu_;
 };
 
 }  // namespace
 
 std::vector<Result> RunIngest(const IngestBenchOptions& options) {
-  const auto events = static_cast<double>(options.events);
   const std::string dir = options.work_dir + "/ingest";
   std::filesystem::remove_all(dir);
   std::filesystem::create_directories(dir);
-  EventMaker maker;
-  MakeDirectories(dir + "/ours", dir + "/raw", maker, options.keys);
-
-  Figure durable, sustained;
+  Rounds following(options), restarted(options);
   {
-    LogCapture capture(state::engine::PreadEnv()), raw_capture(state::engine::PreadEnv());
-    Engine engine(dir + "/ours", &capture);
-    std::shared_ptr<state::engine::Database> raw;
-    const state::engine::DatabaseOptions raw_options{
-        .dir = dir + "/raw",
-        .block_cache_bytes = state::StateOptions().block_cache_bytes,
-        .env = &raw_capture};
-    TIDEMARK_CHECK(state::engine::Database::Open(raw_options, &raw).ok());
-    capture.Take();
+    Databases databases(dir, options.keys);
+    for (int round = 0; round < options.rounds; ++round) following.Add(databases.Run(options));
     for (int round = 0; round < options.rounds; ++round) {
-      const Round ours = ApplyAll(engine, capture, MakeWorks(engine, maker, options));
-      std::vector<leveldb::WriteBatch> batches;
-      for (const std::string& batch : capture.Take()) batches.push_back(ParseBatch(batch));
-      const Round peer = WriteAll(*raw, raw_capture, batches);
-      raw_capture.Take();
-      durable.Add(events / ours.seconds, events / peer.seconds);
-      sustained.Add(events / ours.sustained_seconds, events / peer.sustained_seconds);
+      databases.Restart();
+      restarted.Add(databases.Run(options));
     }
   }
   std::filesystem::remove_all(dir);
-  return {durable.ToResult("P10", "updates over rows that exist, until durable", options.bar,
-                           "decoded events; the peer leaves its compactions for later"),
-          sustained.ToResult("P10 sustained", "the same, until LevelDB has compacted", options.bar,
-                             "what either can keep up")};
+  std::vector<Result> results;
+  following.AppendTo(results, "P10", "updates of rows that were copied");
+  restarted.AppendTo(results, "P10 restarted", "the same, right after a start");
+  return results;
 }
 
 }  // namespace tidemark::bench

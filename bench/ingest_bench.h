@@ -21,9 +21,10 @@ struct IngestBenchOptions {
 
 // Updates go to uniformly random rows of one last_row table, in this process. Rounds of ours and of
 // the peer take turns, and the peer starts from a copy of our directory, so both databases have the
-// same shape. Two rates of each: until the last event is durable (P10), and until LevelDB has also
-// caught up with the compactions that the round made (sustained): the peer leaves nearly all of
-// those for later and we do not, as we are slower.
+// same shape. Two rates of each: until the last event is durable, and until LevelDB has also caught
+// up with the compactions that the round made (sustained): the peer leaves nearly all of those for
+// later and we do not, as we are slower. All that twice: as a server that copied the rows and goes
+// on (P10), and as one that was just started and finds none of them cached (P10 restarted).
 std::vector<Result> RunIngest(const IngestBenchOptions& options);
 
 }  // namespace tidemark::bench

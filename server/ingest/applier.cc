@@ -51,7 +51,11 @@ class QueueApplier final : public Applier {
   void ApplyWaiting();
   bool ApplyBatch();
   void ApplyOne(QueuedWork queued);
-  void FinishBatch();
+  // Begins to commit what was applied; the batch before is told first.
+  void EndBatch();
+  // Waits for the batch being committed and tells its outcomes; false when there is none.
+  bool Settle();
+  void Tell(std::vector<Outcome> outcomes, const absl::StatusOr<BatchCounts>& committed);
   void AnswerReads();
 
   void Wake() TIDEMARK_EXCLUDES(mutex_);
@@ -71,7 +75,8 @@ class QueueApplier final : public Applier {
 
   // The applier's thread only.
   BatchWriter batch_;
-  std::vector<Outcome> outcomes_;
+  std::vector<Outcome> outcomes_;                   // of what was applied since EndBatch
+  std::optional<std::vector<Outcome>> committing_;  // of the batch being committed
 
   mutable Mutex mutex_;
   CondVar read_answered_;
@@ -106,7 +111,8 @@ void QueueApplier::Stop() {
   for (auto queued = queue_.Take(); queued; queued = queue_.Take()) {
     outcomes_.push_back({{}, 0, std::move(queued->work.done), ShuttingDown()});
   }
-  FinishBatch();
+  EndBatch();
+  Settle();
   MutexLock lock(mutex_);
   for (Read* read : reads_) read->result = ShuttingDown();
   reads_.clear();
@@ -158,17 +164,23 @@ bool QueueApplier::ApplyBatch() {
   size_t works = 0;
   while (works < options_.max_batch_works && batch_.staged_bytes() < options_.max_batch_bytes &&
          !stopping_) {
+    // Sources are told as soon as their batch is durable, not when the next one is full.
+    if (committing_ && !batch_.committing()) Settle();
     std::optional<QueuedWork> queued = queue_.Take();
-    if (!queued) break;
+    if (!queued) {
+      // What comes while a batch is being committed makes one batch.
+      if (Settle()) continue;
+      break;
+    }
     ++works;
     ApplyOne(*std::move(queued));
   }
-  FinishBatch();
+  EndBatch();
   return works > 0;
 }
 
 void QueueApplier::ApplyOne(QueuedWork queued) {
-  if (queued.refusal.ok() && batch_.WantsOwnBatch(queued.work, queued.place)) FinishBatch();
+  if (queued.refusal.ok() && batch_.WantsOwnBatch(queued.work, queued.place)) EndBatch();
   Outcome outcome{queued.work.source, queued.epoch, nullptr, queued.refusal};
   bool complete = true;
   if (outcome.status.ok()) {
@@ -188,14 +200,35 @@ void QueueApplier::ApplyOne(QueuedWork queued) {
   outcomes_.push_back(std::move(outcome));
 }
 
-void QueueApplier::FinishBatch() {
-  absl::StatusOr<BatchCounts> committed = BatchCounts();
-  const bool staged = batch_.staged();
-  if (staged) {
-    committed = batch_.Commit(provider_ ? provider_() : std::vector<state::SourceMark>());
+void QueueApplier::EndBatch() {
+  Settle();
+  absl::Status started;
+  if (batch_.staged()) {
+    started = batch_.StartCommit(provider_ ? provider_() : std::vector<state::SourceMark>());
+    if (started.ok()) {
+      committing_ = std::exchange(outcomes_, {});
+      return;
+    }
   }
+  Tell(std::exchange(outcomes_, {}),
+       started.ok() ? absl::StatusOr<BatchCounts>(BatchCounts()) : started);
+}
+
+bool QueueApplier::Settle() {
+  if (!committing_) return false;
+  const absl::StatusOr<BatchCounts> committed = batch_.FinishCommit();
+  {
+    MutexLock lock(mutex_);
+    counters_.batches += committed.ok();
+  }
+  Tell(*std::exchange(committing_, std::nullopt), committed);
+  return true;
+}
+
+void QueueApplier::Tell(std::vector<Outcome> outcomes,
+                        const absl::StatusOr<BatchCounts>& committed) {
   uint64_t rejected = 0;
-  for (Outcome& outcome : outcomes_) {
+  for (Outcome& outcome : outcomes) {
     if (outcome.status.ok() && !committed.ok()) {
       outcome.status = committed.status();
       queue_.Refuse(outcome.source, outcome.epoch, outcome.status);
@@ -205,15 +238,14 @@ void QueueApplier::FinishBatch() {
   {
     MutexLock lock(mutex_);
     counters_.rejected += rejected;
-    if (staged && committed.ok()) {
-      ++counters_.batches;
+    if (committed.ok()) {
       counters_.events += committed->events;
       counters_.transactions += committed->transactions;
       counters_.snapshots += committed->snapshots;
     }
   }
   // Told last, so that who is told sees the counters.
-  for (Outcome& outcome : std::exchange(outcomes_, {})) {
+  for (Outcome& outcome : outcomes) {
     if (outcome.done) outcome.done(outcome.status);
   }
 }
@@ -224,8 +256,10 @@ void QueueApplier::AnswerReads() {
     MutexLock lock(mutex_);
     reads = std::exchange(reads_, {});
   }
+  if (reads.empty()) return;
+  // Nothing is staged between batches, nor on its way to the disk now: what is read is durable.
+  Settle();
   for (Read* read : reads) {
-    // Nothing is staged between batches: what is read is durable.
     absl::StatusOr<DurableState> durable = ReadDurableState(store_.writer(), read->source);
     MutexLock lock(mutex_);
     read->result = std::move(durable);

@@ -58,7 +58,8 @@ absl::Status BatchWriter::Load() {
 
 absl::Status BatchWriter::Open() {
   TIDEMARK_RETURN_IF_ERROR(Load());
-  return Commit({}).status();
+  TIDEMARK_RETURN_IF_ERROR(StartCommit({}));
+  return FinishCommit().status();
 }
 
 bool BatchWriter::ChangesDegraded(const Work& work) const {
@@ -227,7 +228,7 @@ std::vector<state::TableId> BatchWriter::DegradedTables() const {
   return ids;
 }
 
-absl::StatusOr<BatchCounts> BatchWriter::Commit(const std::vector<state::SourceMark>& fresh) {
+absl::Status BatchWriter::StartCommit(const std::vector<state::SourceMark>& fresh) {
   for (const state::SourceMark& given : fresh) {
     state::SourceMark& mark = marks_[given.source];
     if (mark.source.empty()) mark = given;
@@ -236,14 +237,18 @@ absl::StatusOr<BatchCounts> BatchWriter::Commit(const std::vector<state::SourceM
   state::CommitInfo info;
   for (const auto& [source, mark] : marks_) info.sources.push_back(mark);
   info.degraded = DegradedTables();
-  const absl::Status committed = writer_.Commit(info);
+  const absl::Status started = writer_.StartCommit(info);
+  loaded_ = started.ok();
   staged_ = degraded_changed_ = false;
-  const BatchCounts counts = std::exchange(counts_, {});
-  if (!committed.ok()) {
-    loaded_ = false;
-    return committed;
-  }
-  return counts;
+  committing_counts_ = std::exchange(counts_, {});
+  return started;
+}
+
+absl::StatusOr<BatchCounts> BatchWriter::FinishCommit() {
+  const absl::Status committed = writer_.FinishCommit();
+  if (committed.ok()) return committing_counts_;
+  loaded_ = false;
+  return committed;
 }
 
 }  // namespace tidemark::ingest

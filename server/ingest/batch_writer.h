@@ -35,7 +35,7 @@ struct BatchCounts {
 };
 
 // Not thread-safe: the applier's thread. Applying is deterministic: the same works in the same
-// order give the same rows, ops and snapshot ids, wherever Commit falls between them.
+// order give the same rows, ops and snapshot ids, wherever commits fall between them.
 class BatchWriter {
  public:
   // All outlive it. `stopping`: asked now and then in a long transaction or truncate, which is
@@ -58,10 +58,14 @@ class BatchWriter {
   // Whether there is anything to commit.
   bool staged() const { return staged_; }
   size_t staged_bytes() const { return writer_.staged_bytes(); }
-  // Makes everything applied since the last call durable and visible; `fresh`: see
-  // Applier::MarkProvider. After an error nothing of it is, and the next Apply begins from what the
-  // store holds.
-  absl::StatusOr<BatchCounts> Commit(const std::vector<state::SourceMark>& fresh);
+  // Begins to make everything applied since the last call durable and visible; `fresh`: see
+  // Applier::MarkProvider. What is applied meanwhile belongs to the next batch. Waits for the batch
+  // before. After an error nothing of it is, and the next Apply begins from what the store holds.
+  absl::Status StartCommit(const std::vector<state::SourceMark>& fresh);
+  // Whether FinishCommit would have to wait.
+  bool committing() const { return writer_.IsCommitting(); }
+  // What became of the batch whose StartCommit was OK: to be called once for each, before the next.
+  absl::StatusOr<BatchCounts> FinishCommit();
 
  private:
   absl::Status Load();
@@ -84,11 +88,12 @@ class BatchWriter {
   const std::atomic<bool>& stopping_;
   tables::Merger merger_;
 
-  // As of the last Commit with what was applied since; read from the store first, and again after
-  // an error: never trusted over what is on disk.
+  // As of the last StartCommit with what was applied since; read from the store first, and again
+  // after an error: never trusted over what is on disk.
   bool loaded_ = false;
-  bool staged_ = false;  // anything applied since the last Commit
+  bool staged_ = false;  // anything applied since the last StartCommit
   BatchCounts counts_;
+  BatchCounts committing_counts_;  // of the batch before
   std::map<std::string, state::SourceMark> marks_;
   std::set<std::string> degraded_;  // sources
   bool degraded_changed_ = false;   // by the last work: the batch ends with it

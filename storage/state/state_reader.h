@@ -126,7 +126,7 @@ class StateReader {
 
   virtual PublicationPtr Latest() const = 0;
 
-  // Called on the writer's thread after each publication, in order; must be quick. The returned
+  // Called on a thread of the writer after each publication, in order; must be quick. The returned
   // handle removes the listener when destroyed (and waits for a call in progress).
   using Listener = std::function<void(const PublicationPtr&)>;
   virtual std::shared_ptr<void> AddListener(Listener listener) = 0;

@@ -139,6 +139,16 @@ class StateWriter {
   // marks and degraded set. Not inside a snapshot.
   virtual absl::Status Commit(const CommitInfo& info) = 0;
 
+  // Commit in two steps, so that the next batch can be made while this one is written. What follows
+  // StartCommit belongs to the next batch and sees everything before it; when the one being written
+  // fails, the next fails too. Starting another waits for the one before. A store that does not
+  // know better writes at once.
+  virtual absl::Status StartCommit(const CommitInfo& info) { return Commit(info); }
+  // Whether FinishCommit would have to wait.
+  virtual bool IsCommitting() const { return false; }
+  // Waits for the batch of the last StartCommit, which was OK: what Commit returns.
+  virtual absl::Status FinishCommit() { return absl::OkStatus(); }
+
   // Not OK once a write failed: the reason.
   virtual absl::Status Health() const = 0;
 };

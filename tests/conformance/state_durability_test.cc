@@ -138,6 +138,31 @@ TEST_P(StateWriteFailure, AFailedWriteClosesTheStoreForWritingAndNotForReading) 
   EXPECT_THAT(ChangesAfter(2), ElementsAre("3 1 INSERT a 0"));
 }
 
+TEST_P(StateWriteFailure, ABatchThatFailsTakesWithItWhatWasMadeMeanwhile) {
+  const TableId t = NewTable();
+  WriteAndCommit([&] { Present(t, "a", "1"); });
+  Write([&] { Present(t, "a", "2"); });
+  backend().FailWrites();
+  ASSERT_THAT(writer().StartCommit({}), IsOk());
+  EXPECT_THAT(writer().PutAux(AuxSpace::kWindow, "k", "v"), IsOk());
+  EXPECT_THAT(writer().FinishCommit(), ReasonIs(Reason::kStoreReadOnly));
+  EXPECT_THAT(writer().Health(), ReasonIs(Reason::kStoreReadOnly));
+  EXPECT_THAT(writer().StartCommit({}), ReasonIs(Reason::kStoreReadOnly));
+  EXPECT_THAT(writer().Current(t, "a"), ReasonIs(Reason::kStoreReadOnly));
+  EXPECT_EQ(reader().Latest()->id(), 3);
+  EXPECT_EQ(Read(Latest(), t, "a"), "1@3");
+  EXPECT_THAT(ChangesAfter(2), ElementsAre("3 1 INSERT a 0"));
+}
+
+TEST_P(StateRestart, ABatchThatIsBeingWrittenWhenTheStoreClosesIsThere) {
+  const TableId t = NewTable();
+  Write([&] { Present(t, "a", "1"); });
+  ASSERT_THAT(writer().StartCommit({}), IsOk());
+  Write([&] { Present(t, "a", "2"); });
+  Reopen();
+  EXPECT_THAT(Scan(Latest(), t), ElementsAre("a=1@3"));
+}
+
 TEST_P(StateWriteFailure, AFailureInTheMiddleOfASnapshotShowsAtTheLatestAtCommit) {
   const TableId t = NewTable();
   WriteAndCommit([&] { Present(t, "a", "1"); });

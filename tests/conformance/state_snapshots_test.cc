@@ -261,6 +261,46 @@ TEST_P(StateSnapshots, S7_ANewIncarnationKeepsWhatIsPublishedAndRefusesWhatWasLo
   EXPECT_THAT(reader().ResolveToken(lost), ReasonIs(Reason::kStoreMismatch));
 }
 
+TEST_P(StateSnapshots, WhatFollowsAStartedCommitBelongsToTheNextBatchAndSeesTheOneBefore) {
+  const TableId t = NewTable();
+  Write([&] {
+    Present(t, "a", "1");
+    EXPECT_THAT(writer().PutAux(AuxSpace::kWindow, "w1", "1"), IsOk());
+  });
+  ASSERT_THAT(writer().StartCommit({}), IsOk());
+  EXPECT_EQ(Current(t, "a"), "PRESENT m 1");
+  Write([&] {
+    EXPECT_THAT(writer().GetAux(AuxSpace::kWindow, "w1"),
+                IsOkAndHolds(std::optional<std::string>("1")));
+    Present(t, "a", "2");
+    Present(t, "b", "2");
+  });
+  Write([&] { EXPECT_EQ(Current(t, "a"), "PRESENT m 2"); });
+  ASSERT_THAT(writer().FinishCommit(), IsOk());
+  EXPECT_FALSE(writer().IsCommitting());
+  EXPECT_EQ(reader().Latest()->id(), 3);
+  EXPECT_THAT(Scan(Latest(), t), ElementsAre("a=1@3"));
+  ASSERT_THAT(writer().StartCommit({}), IsOk());
+  // A walk goes through LevelDB, and still sees all of it.
+  std::vector<std::string> seen;
+  EXPECT_THAT(writer().VisitAux(AuxSpace::kWindow, "w", "", false,
+                                [&seen](std::string_view key, std::string_view) {
+                                  seen.emplace_back(key);
+                                  return true;
+                                }),
+              IsOk());
+  EXPECT_THAT(seen, ElementsAre("w1"));
+  Write([&] { Present(t, "b", "3"); });
+  // Waits for the one before.
+  ASSERT_THAT(writer().StartCommit({}), IsOk());
+  EXPECT_GE(reader().Latest()->id(), 4);
+  ASSERT_THAT(writer().FinishCommit(), IsOk());
+  EXPECT_THAT(Scan(Latest(), t), ElementsAre("a=2@4", "b=3@5"));
+  EXPECT_THAT(Scan(At(4), t), ElementsAre("a=2@4", "b=2@4"));
+  EXPECT_THAT(ChangesAfter(2),
+              ElementsAre("3 1 INSERT a 0", "4 1 UPDATE a 3", "4 1 INSERT b 0", "5 1 UPDATE b 4"));
+}
+
 TEST_P(StateSnapshots, ListenersHearEveryPublicationInOrderUntilTheyAreDropped) {
   const TableId t = NewTable();
   std::vector<SnapshotId> heard;

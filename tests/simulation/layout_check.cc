@@ -59,12 +59,22 @@ class Checker {
     failures_.push_back(absl::StrCat(ToAbsl(problem), ": ", Printable(key)));
   }
 
+  // From where on a storage id is read; kNoSnapshot when it is loading, dropped or unknown.
+  SnapshotId FromOf(engine::StorageId storage) const {
+    const engine::TableState* table = tables_.Find(storage.table);
+    if (table == nullptr) return kNoSnapshot;
+    for (const engine::StorageSpan& span : table->storages) {
+      if (span.number == storage.number) return span.from;
+    }
+    return kNoSnapshot;
+  }
+
   // A current version and those before it, down to the birth of the key.
   void CheckChain(const std::string& db_key, const std::string& value) {
     engine::StorageId storage;
     std::string_view key;
     if (!engine::ParseCurrentKey(db_key, &storage, &key)) return Fail("key of C", db_key);
-    const SnapshotId from = tables_.FromOf(storage);
+    const SnapshotId from = FromOf(storage);
     std::string bytes = value;
     SnapshotId above = state_.published + 1;
     while (true) {

@@ -16,20 +16,9 @@ size_t LevelDbWriter::staged_bytes() const {
 }
 
 absl::Status LevelDbWriter::Write(leveldb::WriteBatch* batch) {
+  TIDEMARK_CHECK(!in_flight_);
   TIDEMARK_RETURN_IF_ERROR(health_);
-  const leveldb::Status status = engine_.database->Write(batch);
-  if (!status.ok()) {
-    // What the log holds now is known to nobody until it is opened again.
-    health_ = MakeError(Reason::kStoreReadOnly,
-                        absl::StrCat("The state store takes no more writes, since one failed: ",
-                                     status.ToString(), ". What is published can still be read."),
-                        {{"cause", status.ToString()}});
-    return health_;
-  }
-  engine_.counters.batches.fetch_add(1, std::memory_order_relaxed);
-  engine_.counters.syncs.fetch_add(1, std::memory_order_relaxed);
-  engine_.counters.batch_bytes.fetch_add(batch->ApproximateSize(), std::memory_order_relaxed);
-  return absl::OkStatus();
+  return health_ = committer_.Write(batch);
 }
 
 // --- A snapshot too large to be held.
@@ -40,8 +29,14 @@ absl::Status LevelDbWriter::LimitOpen() {
   }
   // Chunks change LevelDB under the open id only: what was ended before goes first, with its own
   // publication. Nobody told us newer marks than those its transactions carry.
+  Land();
   if (HasSomethingToWrite()) {
-    TIDEMARK_RETURN_IF_ERROR(Flush({MarksAfter(live_.sources, ended_), live_.degraded}));
+    TIDEMARK_RETURN_IF_ERROR(health_);
+    Seal({MarksAfter(live_.sources, ended_), live_.degraded});
+    // Not the outcome that FinishCommit is about to be asked for.
+    const absl::Status committed = committed_;
+    Land();
+    committed_ = committed;
   }
   return WriteChunk();
 }
@@ -89,56 +84,63 @@ bool LevelDbWriter::HasSomethingToWrite() const {
 }
 
 absl::Status LevelDbWriter::Commit(const CommitInfo& info) {
-  TIDEMARK_RETURN_IF_ERROR(health_);
-  TIDEMARK_CHECK(!in_snapshot_);
-  return Flush(info);
+  TIDEMARK_RETURN_IF_ERROR(StartCommit(info));
+  return FinishCommit();
 }
 
-absl::Status LevelDbWriter::Flush(const CommitInfo& info) {
-  TIDEMARK_CHECK(!open_has_chunks_);
-  if (HasSomethingToWrite()) {
-    leveldb::WriteBatch batch;
-    for (const Layer::Entry* entry : staging_.ended().ordered()) {
-      const auto& [key, value] = *entry;
-      if (value.has_value()) {
-        batch.Put(key, *value);
-      } else {
-        batch.Delete(key);
-      }
-    }
-    const SnapshotInfo before = live_;
-    AddSnapshotRecords(info, &batch);
-    StoreState state = state_;
-    state.published = live_.id;
+absl::Status LevelDbWriter::StartCommit(const CommitInfo& info) {
+  Land();
+  TIDEMARK_RETURN_IF_ERROR(health_);
+  TIDEMARK_CHECK(!in_snapshot_);
+  Seal(info);
+  return absl::OkStatus();
+}
+
+absl::Status LevelDbWriter::FinishCommit() {
+  Land();
+  return committed_;
+}
+
+void LevelDbWriter::Seal(const CommitInfo& info) {
+  TIDEMARK_CHECK(!open_has_chunks_ && !in_flight_);
+  SealedBatch batch;
+  batch.has_writes = HasSomethingToWrite();
+  if (batch.has_writes) {
+    AddSnapshotRecords(info, &batch.records);
+    state_.published = live_.id;
     if (ended_has_chunks_) {
-      state.open = kNoSnapshot;
-      state.undo_begin = state.undo_end = state.next_chunk;
+      state_.open = kNoSnapshot;
+      state_.undo_begin = state_.undo_end = state_.next_chunk;
       clear_row_cache_ = true;
     }
-    batch.Put(MetaKey(kStateName), StateValue(state));
-    if (const absl::Status status = Write(&batch); !status.ok()) {
-      live_ = before;
-      return status;
-    }
-    state_ = state;
+    batch.records.Put(MetaKey(kStateName), StateValue(state_));
     ended_.clear();
   }
-  if (next_identity_ != nullptr) identity_ = std::move(next_identity_);
   live_.sources = info.sources;
   live_.degraded = info.degraded;
   ++sequence_;
-  UpdateRowCache();
-  staging_.Forget(/*row_cache_is_newest=*/true);
-  staging_.ClearEnded();
+  batch.clear_row_cache = clear_row_cache_;
+  clear_row_cache_ = clear_row_cache_ && in_snapshot_;
+  batch.staged = staging_.Seal();
   ended_has_chunks_ = false;
   if (tables_changed_) {
-    published_tables_ = std::make_shared<const TableSet>(ended_tables_);
+    sealed_tables_ = std::make_shared<const TableSet>(ended_tables_);
     tables_changed_ = in_snapshot_;
   }
-  Publish();
+  if (next_identity_ != nullptr) identity_ = std::move(next_identity_);
+  batch.publication = PublicationParts();
+  in_flight_ = true;
+  committer_.Start(std::move(batch));
+}
+
+void LevelDbWriter::Land() {
+  if (!in_flight_) return;
+  in_flight_ = false;
+  committed_ = committer_.Finish();
+  staging_.Landed();
+  health_ = committed_;
   // What was committed stays so: a failure shows in Health and at the next write.
-  CleanUndo().IgnoreError();
-  return absl::OkStatus();
+  if (health_.ok()) CleanUndo().IgnoreError();
 }
 
 void LevelDbWriter::AddSnapshotRecords(const CommitInfo& info, leveldb::WriteBatch* batch) {
@@ -155,44 +157,15 @@ void LevelDbWriter::AddSnapshotRecords(const CommitInfo& info, leveldb::WriteBat
   live_.event_time = ended_.back().event_time;
 }
 
-void LevelDbWriter::UpdateRowCache() {
-  if (clear_row_cache_) {
-    engine_.row_cache.Clear(sequence_);
-    clear_row_cache_ = in_snapshot_;
-    return;
-  }
-  const Layer::Ordered& entries = staging_.ended().ordered();
-  const char prefix = static_cast<char>(Prefix::kCurrent);
-  for (auto at = entries.lower_bound(std::string_view(&prefix, 1)); at != entries.end(); ++at) {
-    const auto& [current_key, value] = **at;
-    if (current_key.front() != prefix) break;
-    StorageId storage;
-    std::string_view key;
-    TIDEMARK_CHECK(ParseCurrentKey(current_key, &storage, &key));
-    const SnapshotId from = ended_tables_.FromOf(storage);
-    if (from == kNoSnapshot) continue;  // loading: no reader has been there
-    RowToCache row;
-    if (value.has_value()) {
-      row.value = *value;
-      TIDEMARK_CHECK(ParseVersion(row.value, from, &row.version));
-    }
-    engine_.row_cache.Update(current_key, value.has_value() ? &row : nullptr, sequence_);
-  }
-}
-
-void LevelDbWriter::Publish() {
+LevelDbPublication::Parts LevelDbWriter::PublicationParts() const {
   LevelDbPublication::Parts parts;
   parts.info = live_;
   parts.floor = state_.floor;
-  const std::string token = EncodeToken({identity_->incarnation, live_.id});
-  parts.stamp = engine_.stamp_encoder(live_, token, false);
-  parts.degraded_stamp = engine_.stamp_encoder(live_, token, true);
-  parts.tables = published_tables_;
+  parts.tables = sealed_tables_;
   parts.pins = pins_;
   parts.identity = identity_;
   parts.sequence = sequence_;
-  engine_.board.Publish(
-      std::make_shared<const LevelDbPublication>(std::move(parts), engine_.database));
+  return parts;
 }
 
 absl::Status LevelDbWriter::CleanUndo() {

@@ -40,7 +40,8 @@ absl::Status LevelDbReader::Get(const ReadPoint& point, TableId table, std::stri
   const std::string current_key = CurrentKey(storage.id, key);
   if (CachedRow cached = engine_.row_cache.Find(current_key, point.id)) {
     engine_.counters.gets_from_row_cache.Add();
-    row->SetFound(cached.id, cached.row, cached.meta, std::move(cached.bytes));
+    const SnapshotId id = cached.id == kNoSnapshot ? storage.from : cached.id;
+    row->SetFound(id, cached.row, cached.meta, std::move(cached.bytes));
     return absl::OkStatus();
   }
   FoundVersion found;

@@ -75,9 +75,7 @@ void RowCache::Fill(std::string_view current_key, const RowToCache& row, uint64_
   Shard& shard = ShardOf(hash);
   MutexLock lock(shard.mutex);
   if (shard.mark > sequence) return;  // the key may have been written since it was read
-  const size_t room = row.value.size() + current_key.size();
-  const bool full = shard.bytes + room + kSlotOverheadBytes > shard_capacity_;
-  if (full && ++shard.refused % kFillsPerAdmission != 0) return;
+  if (!HasRoom(shard, current_key, row) && ++shard.refused % kFillsPerAdmission != 0) return;
   if (FindSlot(shard, hash, current_key) != kNoSlot) return;
   Store(shard, hash, current_key, row);
 }
@@ -89,11 +87,10 @@ void RowCache::Update(std::string_view current_key, const RowToCache* row, uint6
   MutexLock lock(shard.mutex);
   shard.mark = sequence;
   const uint32_t found = FindSlot(shard, hash, current_key);
-  if (found == kNoSlot) return;
-  Remove(shard, found);
-  if (row != nullptr && row->version.kind == RowKind::kPresent) {
-    Store(shard, hash, current_key, *row);
-  }
+  if (found != kNoSlot) Remove(shard, found);
+  if (row == nullptr || row->version.kind != RowKind::kPresent) return;
+  if (found == kNoSlot && !HasRoom(shard, current_key, *row)) return;
+  Store(shard, hash, current_key, *row);
 }
 
 void RowCache::Clear(uint64_t sequence) {
@@ -107,6 +104,10 @@ void RowCache::Clear(uint64_t sequence) {
     shard.hand = 0;
     shard.mark = sequence;
   }
+}
+
+bool RowCache::HasRoom(const Shard& shard, std::string_view key, const RowToCache& row) const {
+  return shard.bytes + key.size() + row.value.size() + kSlotOverheadBytes <= shard_capacity_;
 }
 
 void RowCache::Store(Shard& shard, uint32_t hash, std::string_view key, const RowToCache& row) {

@@ -5,9 +5,13 @@
 //     than the shard's mark;
 //   - the writer touches the cache only between syncing a batch and publishing it: for every key it
 //     wrote, cached or not, it raises the mark of the key's shard to the new publication and
-//     replaces or removes the entry;
+//     replaces or removes the entry; a row that is not there is put in where there is room;
 //   - an entry serves a reader when its version is not newer than the reader's snapshot;
 //   - absent rows are not cached; large transactions, undo and truncates clear everything.
+//
+// A row copied before its table could be read has no id of its own yet: its version is 0, and who
+// finds it knows from which snapshot on the table is read. So the rows of a copy are there, as far
+// as they fit, when the first reader or the first change comes.
 //
 // A full shard takes only one in four rows that readers found in LevelDB: where every row is read
 // as often as every other, putting each of them in would cost more than the cache saves.
@@ -29,8 +33,8 @@ namespace tidemark::state::engine {
 // A cached version. `bytes` keeps what the views point into.
 struct CachedRow {
   std::shared_ptr<const char[]> bytes;
-  SnapshotId id = kNoSnapshot;
-  std::string_view value;  // as in LevelDB
+  SnapshotId id = kNoSnapshot;  // kNoSnapshot: copied; the `from` of its storage id
+  std::string_view value;       // as in LevelDB
   std::string_view meta;
   std::string_view row;
   explicit operator bool() const { return bytes != nullptr; }
@@ -105,6 +109,8 @@ class RowCache {
       TIDEMARK_REQUIRES(shard.mutex);
   static uint32_t& BucketOf(Shard& shard, uint32_t hash) TIDEMARK_REQUIRES(shard.mutex);
   static void Rehash(Shard& shard) TIDEMARK_REQUIRES(shard.mutex);
+  bool HasRoom(const Shard& shard, std::string_view key, const RowToCache& row) const
+      TIDEMARK_REQUIRES(shard.mutex);
   void Store(Shard& shard, uint32_t hash, std::string_view key, const RowToCache& row)
       TIDEMARK_REQUIRES(shard.mutex);
   static void Remove(Shard& shard, uint32_t slot) TIDEMARK_REQUIRES(shard.mutex);

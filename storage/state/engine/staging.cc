@@ -1,9 +1,8 @@
 #include "storage/state/engine/staging.h"
 
-#include <algorithm>
 #include <utility>
-#include <vector>
 
+#include "common/check.h"
 #include "common/error.h"
 #include "common/strings.h"
 #include "storage/state/tuple_key.h"
@@ -11,13 +10,7 @@
 namespace tidemark::state::engine {
 namespace {
 
-// Of a node and its two strings, beside their bytes.
-constexpr size_t kEntryOverheadBytes = 96;
 constexpr size_t kMaxRememberedBytes = 4 << 20;
-
-size_t BytesOf(std::string_view key, const std::optional<std::string>& value) {
-  return key.size() + (value.has_value() ? value->size() : 0) + kEntryOverheadBytes;
-}
 
 // The entries of a layer under a prefix, walked one way.
 class LayerWalk {
@@ -112,63 +105,16 @@ class DatabaseWalk {
 
 }  // namespace
 
-void Layer::Set(std::string key, std::optional<std::string> value) {
-  bytes_ += BytesOf(key, value);
-  const auto [at, inserted] = entries_.try_emplace(std::move(key));
-  if (!inserted) {
-    bytes_ -= BytesOf(at->first, at->second);
-  } else if (ordered_) {
-    ordered_->insert(&*at);
+const std::optional<std::string>* Staging::Staged(std::string_view key) const {
+  for (const Layer* layer : {&open_, &ended_, in_flight_.get()}) {
+    if (layer == nullptr) continue;
+    if (const std::optional<std::string>* staged = layer->Find(key)) return staged;
   }
-  at->second = std::move(value);
-}
-
-const std::optional<std::string>* Layer::Find(std::string_view key) const {
-  const auto at = entries_.find(ToAbsl(key));
-  return at == entries_.end() ? nullptr : &at->second;
-}
-
-void Layer::Absorb(Layer* other) {
-  if (entries_.empty()) {
-    std::swap(*this, *other);
-  } else {
-    for (auto at = other->entries_.begin(); at != other->entries_.end();) {
-      const size_t bytes = BytesOf(at->first, at->second);
-      auto result = entries_.insert(other->entries_.extract(at++));
-      Entry& entry = *result.position;
-      bytes_ += bytes;
-      if (!result.inserted) {
-        bytes_ -= BytesOf(entry.first, entry.second);
-        entry.second = std::move(result.node.mapped());
-      } else if (ordered_) {
-        ordered_->insert(&entry);
-      }
-    }
-  }
-  other->Clear();
-}
-
-void Layer::Clear() {
-  ordered_.reset();
-  entries_.clear();
-  bytes_ = 0;
-}
-
-const Layer::Ordered& Layer::ordered() const {
-  if (!ordered_) {
-    std::vector<const Entry*> entries;
-    entries.reserve(entries_.size());
-    for (const Entry& entry : entries_) entries.push_back(&entry);
-    std::sort(entries.begin(), entries.end(), ByKey());
-    ordered_.emplace(entries.begin(), entries.end());
-  }
-  return *ordered_;
+  return nullptr;
 }
 
 absl::StatusOr<std::optional<std::string>> Staging::Get(std::string_view key) {
-  for (const Layer* layer : {&open_, &ended_}) {
-    if (const std::optional<std::string>* staged = layer->Find(key)) return *staged;
-  }
+  if (const std::optional<std::string>* staged = Staged(key)) return *staged;
   std::string value;
   bool found = false;
   TIDEMARK_RETURN_IF_ERROR(database_.Get(key, &value, &found));
@@ -177,9 +123,7 @@ absl::StatusOr<std::optional<std::string>> Staging::Get(std::string_view key) {
 }
 
 absl::StatusOr<std::optional<std::string>> Staging::GetCurrent(std::string_view current_key) {
-  for (const Layer* layer : {&open_, &ended_}) {
-    if (const std::optional<std::string>* staged = layer->Find(current_key)) return *staged;
-  }
+  if (const std::optional<std::string>* staged = Staged(current_key)) return *staged;
   const auto at = remembered_.find(ToAbsl(current_key));
   if (at != remembered_.end()) return at->second;
   if (row_cache_is_newest_) {
@@ -201,7 +145,7 @@ void Staging::Remember(std::string_view key, const std::optional<std::string>& v
     remembered_.clear();
     remembered_bytes_ = 0;
   }
-  remembered_bytes_ += BytesOf(key, value);
+  remembered_bytes_ += key.size() + (value.has_value() ? value->size() : 0);
   remembered_.emplace(key, value);
 }
 
@@ -259,12 +203,27 @@ void Staging::AbandonSnapshot() {
   in_snapshot_ = false;
 }
 
-void Staging::Put(std::string key, std::string value) {
-  (in_snapshot_ ? open_ : ended_).Set(std::move(key), std::move(value));
+void Staging::Put(std::string_view key, std::string value) {
+  (in_snapshot_ ? open_ : ended_).Set(key, std::move(value));
 }
 
-void Staging::Delete(std::string key) {
-  (in_snapshot_ ? open_ : ended_).Set(std::move(key), std::nullopt);
+void Staging::Delete(std::string_view key) {
+  (in_snapshot_ ? open_ : ended_).Set(key, std::nullopt);
+}
+
+std::shared_ptr<const Layer> Staging::Seal() {
+  TIDEMARK_CHECK(in_flight_ == nullptr);
+  auto sealed = std::make_shared<Layer>();
+  sealed->ReserveLike(ended_);
+  std::swap(*sealed, ended_);
+  // Of what was remembered, the batch may have changed some.
+  Forget(row_cache_is_newest_);
+  return in_flight_ = std::move(sealed);
+}
+
+void Staging::Landed() {
+  in_flight_.reset();
+  row_cache_is_newest_ = true;
 }
 
 void Staging::Forget(bool row_cache_is_newest) {

@@ -32,16 +32,15 @@ absl::Status MakeChunk(const Database& database, const Layer& entries, SnapshotI
   }
   const uint64_t chunk = state->next_chunk++;
   std::string before;
-  for (const Layer::Entry* entry : entries.ordered()) {
-    const auto& [key, value] = *entry;
+  for (const auto& [key, value] : entries.entries()) {
     bool existed = false;
     TIDEMARK_RETURN_IF_ERROR(database.Get(key, &before, &existed));
     if (!existed && !value.has_value()) continue;
     batch->Put(UndoKey(chunk, key), UndoValue(existed ? &before : nullptr));
     if (value.has_value()) {
-      batch->Put(key, *value);
+      batch->Put(ToSlice(key), *value);
     } else {
-      batch->Delete(key);
+      batch->Delete(ToSlice(key));
     }
   }
   state->open = open;

@@ -14,17 +14,18 @@ LevelDbWriter::LevelDbWriter(Engine& engine, Recovered recovered)
     : engine_(engine),
       state_(recovered.state),
       live_(recovered.newest.InfoWithoutMarks(recovered.state.published)),
-      published_tables_(std::make_shared<const TableSet>(recovered.tables)),
+      sealed_tables_(std::make_shared<const TableSet>(recovered.tables)),
       pins_(std::make_shared<const PinSet>(std::move(recovered.pins))),
       identity_(std::make_shared<const Identity>(std::move(recovered.identity))),
       staging_(*engine.database, engine.row_cache),
       versions_(staging_),
       tables_(recovered.tables),
-      ended_tables_(recovered.tables) {
+      ended_tables_(recovered.tables),
+      committer_(engine) {
   live_.sources = recovered.newest.MarksAtEnd();
   recorder_.Restore(recovered.newest);
   engine_.counters.undone = recovered.undone_chunks;
-  Publish();
+  committer_.Publish(PublicationParts());
 }
 
 // --- Tables.
@@ -175,6 +176,7 @@ absl::Status LevelDbWriter::Put(TableId table, std::string_view key, RowKind kin
 
 absl::Status LevelDbWriter::VisitRows(TableId table, std::string_view from,
                                       const RowVisitor& visit) {
+  Land();
   TIDEMARK_RETURN_IF_ERROR(health_);
   const TableState* found = tables_.Find(table);
   if (found == nullptr) return NoSuchTable(table);
@@ -248,6 +250,7 @@ absl::Status LevelDbWriter::DeleteAux(AuxSpace space, std::string_view key) {
 absl::Status LevelDbWriter::VisitAux(AuxSpace space, std::string_view prefix, std::string_view from,
                                      bool reverse, const AuxVisitor& visit,
                                      std::string_view fence) {
+  Land();
   TIDEMARK_RETURN_IF_ERROR(health_);
   const auto key_of = [space](std::string_view key) {
     return key.empty() ? std::string() : AuxKey(space, key);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/state/engine/committer.h"
 #include "storage/state/engine/engine.h"
 #include "storage/state/engine/layout/table_set.h"
 #include "storage/state/engine/snapshot_recorder.h"
@@ -26,7 +27,10 @@ struct Recovered {
   uint64_t undone_chunks = 0;  // of a transaction that was left open
 };
 
-// One thread. `engine` outlives it.
+// One thread, and the committer's behind it. `engine` outlives it.
+//
+// At most one batch is in flight. The writer reads through it (staging.h); whatever reads LevelDB
+// past the staging lets it land first.
 class LevelDbWriter final : public StateWriter {
  public:
   // Publishes what was found.
@@ -54,6 +58,9 @@ class LevelDbWriter final : public StateWriter {
   absl::Status AbandonSnapshot() override;
   size_t staged_bytes() const override;
   absl::Status Commit(const CommitInfo& info) override;
+  absl::Status StartCommit(const CommitInfo& info) override;
+  bool IsCommitting() const override { return in_flight_ && committer_.busy(); }
+  absl::Status FinishCommit() override;
   absl::Status Health() const override { return health_; }
 
  private:
@@ -67,24 +74,27 @@ class LevelDbWriter final : public StateWriter {
   // Writes the snapshot's entries out when they have grown too large to be held.
   absl::Status LimitOpen();
   absl::Status WriteChunk();
-  // Writes what was ended, and publishes.
-  absl::Status Flush(const CommitInfo& info);
+  // Hands what was ended to the committer. From here on it counts as written: when it turns out
+  // not to be, nothing that builds on it ever is either.
+  void Seal(const CommitInfo& info);
+  // Waits for the batch in flight, if there is one.
+  void Land();
   bool HasSomethingToWrite() const;
   void AddSnapshotRecords(const CommitInfo& info, leveldb::WriteBatch* batch);
-  void UpdateRowCache();
-  void Publish();
+  LevelDbPublication::Parts PublicationParts() const;
   absl::Status CleanUndo();
-  // The only way to LevelDB. After a failure the store is closed for writing.
+  // Past the committer, with nothing in flight. After a failure the store is closed for writing.
   absl::Status Write(leveldb::WriteBatch* batch);
 
   Engine& engine_;
   absl::Status health_;
+  absl::Status committed_;  // what became of the last batch
 
-  // As in LevelDB.
+  // As in LevelDB once the batch in flight is.
   StoreState state_;
-  // Published.
+  // Published once the batch in flight is.
   SnapshotInfo live_;
-  std::shared_ptr<const TableSet> published_tables_;
+  std::shared_ptr<const TableSet> sealed_tables_;
   std::shared_ptr<const PinSet> pins_;
   std::shared_ptr<const Identity> identity_;
   uint64_t sequence_ = 0;
@@ -105,6 +115,9 @@ class LevelDbWriter final : public StateWriter {
   bool clear_row_cache_ = false;
   bool open_has_chunks_ = false;   // of the snapshot being written
   bool ended_has_chunks_ = false;  // of a snapshot that has ended
+
+  bool in_flight_ = false;  // a batch was sealed and has not landed
+  Committer committer_;
 };
 
 }  // namespace tidemark::state::engine

@@ -45,13 +45,4 @@ bool TableSet::IsReadAt(StorageId storage, SnapshotId at) const {
   return span != nullptr && span->number == storage.number;
 }
 
-SnapshotId TableSet::FromOf(StorageId storage) const {
-  const TableState* table = Find(storage.table);
-  if (table == nullptr) return kNoSnapshot;
-  for (const StorageSpan& span : table->storages) {
-    if (span.number == storage.number) return span.from;
-  }
-  return kNoSnapshot;
-}
-
 }  // namespace tidemark::state::engine

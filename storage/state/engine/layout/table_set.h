@@ -31,8 +31,6 @@ class TableSet {
   absl::Status Resolve(TableId table, SnapshotId at, Storage* storage) const;
   // Whether readers of `at` read this storage id.
   bool IsReadAt(StorageId storage, SnapshotId at) const;
-  // `from` of a storage id; 0 when it is loading, dropped or unknown.
-  SnapshotId FromOf(StorageId storage) const;
 
  private:
   static const StorageSpan* SpanAt(const TableState& table, SnapshotId at);

@@ -49,8 +49,7 @@ TEST(RowCacheTest, MarksStartAtThePublicationItIsOpenedUnder) {
 
 TEST(RowCacheTest, AReaderOfAnOlderPublicationPutsNothingInOnceTheKeyWasWritten) {
   RowCache cache(1 << 20, 5);
-  cache.Update("k", Stored(6, "new").ptr(), 6);  // not cached: only the mark is raised
-  EXPECT_EQ(RowOf(cache, "k", 9), "-");
+  cache.Update("k", nullptr, 6);  // not cached: only the mark is raised
   cache.Fill("k", Stored(4, "old").to_cache, 5);
   EXPECT_EQ(RowOf(cache, "k", 9), "-");
   cache.Fill("k", Stored(6, "new").to_cache, 6);
@@ -70,6 +69,22 @@ TEST(RowCacheTest, TheWriterReplacesOrRemovesWhatIsCached) {
   EXPECT_EQ(RowOf(cache, "k", 9), "-");
   EXPECT_EQ(cache.rows(), 0u);
   EXPECT_EQ(cache.bytes(), 0u);
+}
+
+TEST(RowCacheTest, WhatTheWriterWroteIsPutInWhereThereIsRoom) {
+  constexpr size_t kCapacity = 64 * 4096;
+  RowCache cache(kCapacity, 5);
+  cache.Update("k", Stored(6, "new").ptr(), 6);
+  EXPECT_EQ(RowOf(cache, "k", 6), "new@6");
+  EXPECT_EQ(RowOf(cache, "k", 5), "-");
+  cache.Update("gone", Stored(7, "", RowKind::kTombstone).ptr(), 7);
+  EXPECT_EQ(RowOf(cache, "gone", 9), "-");
+  const std::string row(100, 'r');
+  for (int i = 0; i < 20000; ++i) cache.Update(absl::StrCat("k", i), Stored(8, row).ptr(), 8);
+  EXPECT_THAT(cache.bytes(), Le(kCapacity));
+  EXPECT_GT(cache.rows(), kCapacity / 400);
+  // Nothing was pushed out for it.
+  EXPECT_EQ(RowOf(cache, "k", 6), "new@6");
 }
 
 TEST(RowCacheTest, ClearingDropsEverythingAndRaisesEveryMark) {

@@ -140,7 +140,7 @@ TEST_F(StagingTest, BytesFollowWhatIsStaged) {
   staging_->EndSnapshot();
   EXPECT_EQ(staging_->open().bytes(), 0u);
   EXPECT_GT(staging_->ended().bytes(), one);
-  staging_->ClearEnded();
+  staging_->Seal();
   EXPECT_EQ(staging_->ended().bytes(), 0u);
 }
 
