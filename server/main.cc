@@ -12,6 +12,7 @@
 #include "common/strings.h"
 #include "server/config/config.h"
 #include "server/config/token_file.h"
+#include "server/dsn_file.h"
 #include "server/options.h"
 #include "server/server.h"
 #include "server/telemetry/log.h"
@@ -61,7 +62,7 @@ int CheckConfig(const CommandLine& line, const Config& config) {
     }
   }
   for (const SourceConfig& source : config.sources) {
-    if (const auto dsn = ReadFile(source.dsn_file, 64 << 10); !dsn.ok()) {
+    if (const auto dsn = ReadDsnFile(source.dsn_file); !dsn.ok()) {
       return Fail(dsn.status(), kFailed);
     }
   }

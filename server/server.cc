@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "common/background_worker.h"
 #include "common/error.h"
 #include "server/authenticator.h"
 #include "server/config/source_config.h"
 #include "server/config/token_file.h"
+#include "server/dsn_file.h"
 #include "server/executor.h"
 #include "server/ingest/applier.h"
 #include "server/ingest/postgres/postgres_source.h"
@@ -40,7 +40,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxDsnBytes = 64 << 10;
 // How soon a source's fall or rise shows in its health name.
 constexpr absl::Duration kHealthPeriod = absl::Milliseconds(250);
 
@@ -201,11 +200,7 @@ absl::Status Impl::OpenSources() {
 
 absl::StatusOr<std::unique_ptr<ingest::Source>> Impl::OpenSource(const SourceConfig& source,
                                                                  const std::string& instance) {
-  TIDEMARK_ASSIGN_OR_RETURN(std::string dsn, ReadFile(source.dsn_file, kMaxDsnBytes));
-  absl::StripAsciiWhitespace(&dsn);
-  if (dsn.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(source.dsn_file, " holds no connection string"));
-  }
+  TIDEMARK_ASSIGN_OR_RETURN(std::string dsn, ReadDsnFile(source.dsn_file));
   ingest::PostgresSourceOptions options;
   options.name = source.name;
   options.dsn = std::move(dsn);

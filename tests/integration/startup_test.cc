@@ -123,6 +123,23 @@ TEST(StartupTest, FilesThatAreMissingAreNamed) {
               HasSubstr(dir.File("erp.dsn") + " holds no connection string"));
 }
 
+TEST(StartupTest, ADsnThatLibpqCannotReadIsRefusedWithoutItsSecrets) {
+  const TempDirectory dir;
+  const std::string config =
+      dir.Write("tidemark.yaml", "sources: [{name: erp, kind: postgres, dsn_file: erp.dsn}]\n");
+  dir.Write("erp.dsn", "host=db passwort=hunter2\n");
+  const std::string problem =
+      dir.File("erp.dsn") + " is no connection string: invalid connection option \"passwort\"";
+  EXPECT_EQ(Refusal(dir, {"--config=" + config}), "tidemarkd: " + problem);
+  const RunResult checked = RunTidemarkd({"--config=" + config, "--check-config"});
+  EXPECT_EQ(checked.exit_code, 1);
+  EXPECT_EQ(checked.output, "tidemarkd: " + problem + "\n");
+  dir.Write("erp.dsn", "host=db password=my hunter2 user=u\n");
+  const std::string secret = Refusal(dir, {"--config=" + config});
+  EXPECT_THAT(secret, HasSubstr("is no connection string: missing \"=\" after a word of it"));
+  EXPECT_THAT(secret, Not(HasSubstr("hunter2")));
+}
+
 TEST(StartupTest, WithoutAuthenticationOtherMachinesAreNotServed) {
   const TempDirectory dir;
   const RunResult result = RunTidemarkd({"--data-dir=" + dir.File("data"), "--listen=0.0.0.0:0"});

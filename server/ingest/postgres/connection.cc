@@ -61,6 +61,9 @@ std::string WithoutSecrets(std::string_view words) {
                        });
     if (plain) return std::string(words.substr(0, known.size())) + std::string(name) + "\"";
   }
+  if (words.substr(0, 11) == "missing \"=\"") {
+    return "missing \"=\" after a word of it; a value with blanks must stand between single quotes";
+  }
   std::string shown(words.substr(0, words.find('"')));
   while (!shown.empty() && (shown.back() == ' ' || shown.back() == ':')) shown.pop_back();
   return shown;
