@@ -55,7 +55,7 @@ void CallStop::Arm(CallHandle<Call> call, std::function<void(StopReason)> callba
     armed_ = true;
     if (closed_) return;
     reason = reason_;
-    if (!reason.has_value()) callback_ = std::move(callback);
+    if (!reason.has_value()) callback_.swap(callback);
   }
   if (reason.has_value()) return callback(*reason);
 
