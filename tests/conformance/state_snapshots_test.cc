@@ -6,7 +6,6 @@ namespace tidemark::state {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::Field;
 using ::testing::IsEmpty;
 using testing::IsOk;
 using testing::IsOkAndHolds;
