@@ -130,9 +130,8 @@ TEST_F(StreamTest, AStreamEndsWhenItsTokenDoesNotAdmitItAnyMoreAndNoOther) {
     stream.Write(Message(1));
   };
   const auto entry = [](const std::string& token, Roles roles) {
-    return TokenEntry{
-        .hash = HashToken(token),
-        .principal = {.tenant = "default", .subject = token, .roles = std::move(roles)}};
+    return TokenEntry{.hash = HashToken(token),
+                      .principal = {.tenant = "default", .subject = token, .roles = roles}};
   };
   server_ = std::make_unique<TestServer>(
       services_.binders(), testing::TestServerOptions{.tokens = {entry("gone", {Role::kReader}),

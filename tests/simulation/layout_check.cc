@@ -91,10 +91,9 @@ class Checker {
       }
       // Versions of a first copy, and those no reader ever saw, are in no changelog.
       const bool unseen = version.prev == kNoSnapshot && version.kind != RowKind::kPresent;
-      if (version.id > from && !unseen) {
-        changes_.insert(engine::ChangeKey(version.id, storage, key));
-      } else if (version.id == from && !unseen && from != kNoSnapshot &&
-                 tables_.Find(storage.table)->first() != from) {
+      const bool with_the_contents =
+          version.id == from && from != kNoSnapshot && tables_.Find(storage.table)->first() != from;
+      if (!unseen && (version.id > from || with_the_contents)) {
         changes_.insert(engine::ChangeKey(version.id, storage, key));
       }
       if (version.prev == kNoSnapshot) return;
