@@ -44,16 +44,17 @@ absl::Status TooManyWaits(size_t count) {
 }
 
 absl::Status TooStale(const std::vector<SourceLag>& lags, absl::Duration limit) {
+  const std::string allowed = absl::FormatDuration(limit);  // as it was asked for
   std::string sources;
   for (size_t i = 0; i < lags.size() && i < limits::kMaxErrorListNames; ++i) {
     absl::StrAppend(&sources, i == 0 ? "" : ",", lags[i].source, "=", SpanText(lags[i].lag));
   }
   return MakeError(Reason::kStateTooStale,
                    absl::StrCat("Source ", lags[0].source, " ", LastSeen(lags[0].lag), "; at most ",
-                                SpanText(limit), " is allowed. Lags: ", sources, "."),
+                                allowed, " is allowed. Lags: ", sources, "."),
                    {{"source", lags[0].source},
                     {"lag", SpanText(lags[0].lag)},
-                    {"max_staleness", SpanText(limit)},
+                    {"max_staleness", allowed},
                     {"sources", sources},
                     {"source_count", absl::StrCat(lags.size())}});
 }

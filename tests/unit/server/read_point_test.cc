@@ -166,6 +166,9 @@ TEST_F(ReadPointTest, F1_MaxStalenessNeverWaitsAndNeverLies) {
   EXPECT_EQ(MetadataValue(stale, "source"), "erp");
   EXPECT_EQ(MetadataValue(stale, "lag"), "2s");
   EXPECT_EQ(MetadataValue(stale, "max_staleness"), "1.999s");
+  // The bound is shown as it was asked for, however short.
+  EXPECT_EQ(MetadataValue(Now(MaxStaleness(absl::Microseconds(1))).status(), "max_staleness"),
+            "1us");
 }
 
 TEST_F(ReadPointTest, F1_MaxStalenessCountsEverySourceOfTheTables) {
