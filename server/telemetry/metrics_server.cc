@@ -40,11 +40,10 @@ void Knock(int port, bool ipv6) {
   v6.sin6_addr = in6addr_loopback;
   const int fd = socket(ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return;
-  if (ipv6) {
-    connect(fd, reinterpret_cast<const sockaddr*>(&v6), sizeof(v6));
-  } else {
-    connect(fd, reinterpret_cast<const sockaddr*>(&v4), sizeof(v4));
-  }
+  const auto* const address =
+      ipv6 ? reinterpret_cast<const sockaddr*>(&v6) : reinterpret_cast<const sockaddr*>(&v4);
+  // Whether anybody answers does not matter.
+  (void)connect(fd, address, ipv6 ? sizeof(v6) : sizeof(v4));
   close(fd);
 }
 
