@@ -32,7 +32,9 @@ TEST(ReadAheadTest, ReadsTheRowsThatEventsNameAndPassesOverTheRest) {
   read_ahead.Add(events);
   read_ahead.Finish();
   EXPECT_EQ(read_ahead.rows_read(), 4u);
-  read_ahead.Add(Share({world.PutAccount(1, 2)}));  // applied and gone already
+  // Owned by nobody, like events that the applier is done with.
+  const std::vector<RowEvent> gone = {world.PutAccount(1, 2)};
+  read_ahead.Add(ReadAhead::Events(ReadAhead::Events(), &gone));
   read_ahead.Finish();
   EXPECT_EQ(read_ahead.rows_read(), 4u);
 }
